@@ -3,16 +3,12 @@
 // exec and posix_spawn: a program whose dynamic linker would reject the agent, or warn about it, is
 // started without it. Most of these functions may be called between vfork() and exec and in signal
 // handlers, so their data is on the stack, and the functions they call are looked up in advance.
-#include <cerrno>
 #include <cstdarg>
-#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 
-#include <fcntl.h>
 #include <spawn.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "agent/interposed.hpp"
 #include "agent/preloadable.hpp"
@@ -45,25 +41,15 @@ constinit next_function<spawn_function> next_spawnp{"posix_spawnp", no_spawn};
 
 [[gnu::constructor]] void find_next() noexcept {
   note_own_loader();
-  (void)next_execve.find();
-  (void)next_execv.find();
-  (void)next_execvp.find();
-  (void)next_execvpe.find();
-  (void)next_fexecve.find();
-  (void)next_execveat.find();
-  (void)next_spawn.find();
-  (void)next_spawnp.find();
+  find_all(next_execve, next_execv, next_execvp, next_execvpe, next_fexecve, next_execveat,
+           next_spawn, next_spawnp);
 }
 
 constexpr char preload[] = "LD_PRELOAD=";
-
-bool is_preload(const char* variable) noexcept {
-  return std::strncmp(variable, preload, sizeof preload - 1) == 0;
-}
+constexpr char ours[] = "libnodewise-";
 
 /// Whether a library of the LD_PRELOAD list is ours.
 bool is_ours(const char* library, std::size_t length) noexcept {
-  constexpr char ours[] = "libnodewise-";
   const void* const slash = ::memrchr(library, '/', length);
   const char* const name = slash == nullptr ? library : static_cast<const char*>(slash) + 1;
   const auto left = length - static_cast<std::size_t>(name - library);
@@ -97,7 +83,8 @@ struct environment_size {
 };
 
 bool names_agent(const char* variable) noexcept {
-  return is_preload(variable) && std::strstr(variable, "libnodewise-") != nullptr;
+  return std::strncmp(variable, preload, sizeof preload - 1) == 0 &&
+         std::strstr(variable, ours) != nullptr;
 }
 
 environment_size measure(words environment) noexcept {

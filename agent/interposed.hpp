@@ -7,12 +7,28 @@
 #include <cerrno>
 #include <type_traits>
 
-#include "agent/behind.hpp"
+#include <dlfcn.h>
 
 #define NODEWISE_INTERPOSED extern "C" __attribute__((visibility("default")))
 #define NODEWISE_CALLER __builtin_return_address(0)
 
 namespace nodewise::agent {
+
+/// The function of this name that the program would use without the agent: the next one in the
+/// loader's order, else the C library's own. nullptr if there is none. Inline, because RTLD_NEXT
+/// searches the libraries after the one that calls dlsym().
+[[nodiscard]] inline void* find_behind(const char* name) noexcept {
+  void* found = ::dlsym(RTLD_NEXT, name);
+  if (found == nullptr) {
+    // Not closed: this would call our own dlclose(), which may be the function we look for.
+    void* const library = ::dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+    found = library == nullptr ? nullptr : ::dlsym(library, name);
+  }
+  if (found == nullptr) {
+    (void)::dlerror(); // clear the error of this search: the program must not see it
+  }
+  return found;
+}
 
 /// Stands in for a function that no library has. It fails like an unknown system call, since the
 /// agent never ends a program.
@@ -62,5 +78,11 @@ class next_function {
   Function* missing_;
   std::atomic<Function*> found_{nullptr};
 };
+
+/// Looks these functions up in advance.
+template <class... Next>
+void find_all(Next&... functions) noexcept {
+  (static_cast<void>(functions.find()), ...);
+}
 
 } // namespace nodewise::agent

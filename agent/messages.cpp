@@ -2,17 +2,12 @@
 #include "agent/messages.hpp"
 
 #include <atomic>
-#include <cerrno>
 #include <csignal>
 #include <cstdarg>
-#include <cstdint>
 #include <cstdio>
 #include <ctime>
 
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "sys/raw.hpp"
 

@@ -2,14 +2,9 @@
 #include "agent/own_descriptors.hpp"
 
 #include <atomic>
-#include <cerrno>
 #include <csignal>
-#include <cstddef>
-#include <cstdint>
 
 #include <sched.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "sys/raw.hpp"

@@ -14,7 +14,7 @@
 //   pieces          /proc/self/maps, before mremap     with_own_descriptors
 //   preloadable     programs about to be started       with_own_descriptors
 //   numa_pin        pagemap and stat, from time to time: its thread has a table of its own
-// Records are written through a mapping (record_file.hpp), whose file the constructor opens. The
+// Records are written through a mapping (records.hpp), whose file the constructor opens. The
 // agent's dlopen() calls find loaded libraries and open no file. tests/architecture/opens_test.py
 // checks every file of the agent that opens files against this table.
 #pragma once

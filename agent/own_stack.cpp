@@ -3,7 +3,6 @@
 
 #include <atomic>
 
-#include <pthread.h>
 #include <sys/resource.h>
 
 // The initial stack pointer of the first thread, which the loader keeps.
@@ -106,13 +105,13 @@ void note_thread_stack(std::size_t wanted) noexcept {
   }
 }
 
-NODEWISE_READS_STACK stack_words stack_words::behind(const void* value) const noexcept {
-  for (const std::uintptr_t* at = first_; at != last_; ++at) {
-    if (address_in(*at) == value) {
-      return {at + 1, last_};
+NODEWISE_READS_STACK stack_words words_behind(stack_words words, const void* value) noexcept {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (address_in(words[i]) == value) {
+      return words.subspan(i + 1);
     }
   }
-  return *this;
+  return words;
 }
 
 stack_words whole_stack() noexcept {
@@ -132,8 +131,7 @@ stack_words own_stack(const void* from, std::size_t bytes) noexcept {
   }
   const std::size_t left = mine.end - first;
   const std::size_t count = (left < bytes ? left : bytes) / word;
-  const auto* const begin = reinterpret_cast<const std::uintptr_t*>(first);
-  return {begin, begin + count};
+  return {reinterpret_cast<const std::uintptr_t*>(first), count};
 }
 
 } // namespace nodewise::agent

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include <pthread.h>
 
@@ -21,25 +22,9 @@ void note_main_stack() noexcept;
 void note_thread_stack(std::size_t wanted) noexcept;
 
 /// Consecutive words, ascending by address: from the innermost frame outwards.
-class stack_words {
- public:
-  stack_words() = default;
-  stack_words(const std::uintptr_t* first, const std::uintptr_t* last) noexcept
-      : first_(first), last_(last) {}
-
-  [[nodiscard]] const std::uintptr_t* begin() const noexcept { return first_; }
-  [[nodiscard]] const std::uintptr_t* end() const noexcept { return last_; }
-  [[nodiscard]] bool empty() const noexcept { return first_ == last_; }
-  [[nodiscard]] std::size_t bytes() const noexcept {
-    return static_cast<std::size_t>(last_ - first_) * sizeof *first_;
-  }
-  /// The words after the first one that equals `value`; all if none does.
-  [[nodiscard]] stack_words behind(const void* value) const noexcept;
-
- private:
-  const std::uintptr_t* first_ = nullptr;
-  const std::uintptr_t* last_ = nullptr;
-};
+using stack_words = std::span<const std::uintptr_t>;
+/// The words after the first one that equals `value`; all if none does.
+[[nodiscard]] stack_words words_behind(stack_words words, const void* value) noexcept;
 
 /// The words from `from` on, at most `bytes` bytes.
 [[nodiscard]] stack_words own_stack(const void* from, std::size_t bytes) noexcept;

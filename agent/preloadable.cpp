@@ -1,14 +1,11 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "agent/preloadable.hpp"
 
-#include <cstddef>
-#include <cstdint>
+#include <algorithm>
 #include <cstring>
-#include <initializer_list>
 
 #include <dlfcn.h>
 #include <elf.h>
-#include <fcntl.h>
 #include <link.h>
 #include <sys/stat.h>
 
@@ -68,13 +65,10 @@ bool begins_with(const char* text, const char* beginning) noexcept {
 
 /// Libraries that refuse to work, or fail, behind another one that replaces malloc.
 bool wants_to_be_first(const char* library) noexcept {
-  for (const char* const name : {"libasan.so", "libhwasan.so", "libtsan.so", "liblsan.so",
-                                 "libclang_rt.asan", "libclang_rt.hwasan", "libclang_rt.tsan"}) {
-    if (begins_with(library, name)) {
-      return true;
-    }
-  }
-  return false;
+  constexpr const char* names[] = {"libasan.so",      "libhwasan.so",     "libtsan.so",
+                                   "liblsan.so",      "libclang_rt.asan", "libclang_rt.hwasan",
+                                   "libclang_rt.tsan"};
+  return std::ranges::any_of(names, [=](const char* each) { return begins_with(library, each); });
 }
 
 /// An ELF file for this machine.
@@ -180,23 +174,18 @@ bool decide(const file& from, char (&start)[256], const char*& interpreter) noex
          program_file(from, header).takes_agent();
 }
 
-bool follow(bool answer, char (&start)[256], const char* interpreter) noexcept {
-  constexpr int most = 5; // the kernel follows as many interpreters
-  for (int i = 0; interpreter != nullptr && i < most; ++i) {
-    const file next(AT_FDCWD, interpreter);
-    answer = decide(next, start, interpreter);
-  }
-  return answer || interpreter != nullptr;
-}
-
 template <class Open>
 bool can_have(const Open& open) noexcept {
   bool can = true;
   auto look = [&] {
     char start[256];
     const char* interpreter = nullptr;
-    const bool answer = decide(open(), start, interpreter);
-    can = follow(answer, start, interpreter);
+    can = decide(open(), start, interpreter);
+    constexpr int most = 5; // the kernel follows as many interpreters
+    for (int i = 0; interpreter != nullptr && i < most; ++i) {
+      can = decide(file(AT_FDCWD, interpreter), start, interpreter);
+    }
+    can = can || interpreter != nullptr;
   };
   with_own_descriptors(look);
   return can;

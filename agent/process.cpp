@@ -2,24 +2,20 @@
 //
 // The start and the end of the agent in a process.
 #include <algorithm>
-#include <atomic>
 #include <climits>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 
 #include <dlfcn.h>
 #include <linux/futex.h>
 #include <pthread.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "agent/alloc/groups.hpp"
 #include "agent/alloc/large.hpp"
 #include "agent/alloc/next.hpp"
-#include "agent/alloc/next_operator.hpp"
 #include "agent/alloc/objects.hpp"
+#include "agent/alloc/operators.hpp"
 #include "agent/alloc/rules.hpp"
 #include "agent/alloc/statics.hpp"
 #include "agent/alloc/system_facts.hpp"
@@ -34,9 +30,7 @@
 #include "agent/page.hpp"
 #include "agent/report/objects_report.hpp"
 #include "agent/report/records.hpp"
-#include "agent/report/report.hpp"
 #include "agent/threads/threads.hpp"
-#include "agent/trace/allocation_log.hpp"
 #include "agent/trace/announce.hpp"
 #include "agent/trace/numa_pin.hpp"
 #include "agent/trace/stacks.hpp"

@@ -31,9 +31,10 @@
  *                        (nodewise/marker.h)
  *     report=PATH        comes last and takes the rest of the text
  *
- * A PLACEMENT is one of
+ * A PLACEMENT is KIND[@GRANULE_BYTES][@RUNS]. Which of the two a kind has is in the traits of the
+ * kinds (src/placement/kind.hpp):
  *
- *     none, local, bind@NODES, prefer@NODES, interleave@NODES
+ *     none, local, bind@RUNS, prefer@RUNS, interleave@RUNS
  *     blocked                       over the owners
  *     blocked@ROW_BYTES             over the owners, in whole rows
  *     cyclic@GRANULE_BYTES@RUNS     granule 0: by the size of the object

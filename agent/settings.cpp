@@ -1,9 +1,8 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "agent/settings.hpp"
 
-#include <cstddef>
-#include <cstdint>
 #include <cstring>
+#include <iterator>
 
 namespace nodewise::agent {
 
@@ -67,11 +66,6 @@ char decoded(const char*& at) noexcept {
   return static_cast<char>(high * 16 + low);
 }
 
-/// Clears everything except the lists, whose lengths are in the counts.
-void forget(settings& what) noexcept {
-  std::memset(&what, 0, offsetof(settings, rules));
-}
-
 /// Reads a name of at least one byte, up to one of `ends`.
 bool take_name(const char*& at, const char* ends, const char*& name) noexcept {
   name = at;
@@ -99,8 +93,11 @@ class reader {
     if (into_.threshold_bytes == 0) {
       return "no threshold";
     }
-    return give_owners(into_.standard) && give_owners_to_rules() ? nullptr
-                                                                 : "blocked without owners";
+    bool all = give_owners(into_.standard);
+    for (std::size_t i = 0; i < into_.rule_count; ++i) {
+      all = give_owners(into_.rules[i].where) && all;
+    }
+    return all ? nullptr : "blocked without owners";
   }
 
  private:
@@ -112,7 +109,7 @@ class reader {
       return size(into_.group_bytes) ? nullptr : "an invalid size of the blocks of groups";
     }
     if (take(at_, "owners=")) {
-      return owners(into_.owners, true) ? nullptr : "an invalid list of owners";
+      return owners(into_.owners) ? nullptr : "an invalid list of owners";
     }
     if (take(at_, "default=")) {
       return where(into_.standard) ? nullptr : "an invalid placement";
@@ -143,27 +140,35 @@ class reader {
         {"main", &settings::main_works},   {"observe", &settings::observe},
         {"trace", &settings::trace},       {"numa-pin", &settings::numa_pin},
         {"announce", &settings::announce}, {"quiet", &settings::quiet}};
-    for (const named_flag& each : flags) {
+    const named_flag* const found = take_one_of(flags);
+    if (found != nullptr) {
+      into_.*found->into = true;
+    }
+    return found != nullptr;
+  }
+
+  template <class Named, std::size_t count>
+  const Named* take_one_of(const Named (&all)[count]) noexcept {
+    for (const Named& each : all) {
       if (take(at_, each.name)) {
-        into_.*each.into = true;
-        return true;
+        return &each;
       }
     }
-    return false;
+    return nullptr;
   }
 
   bool size(std::size_t& value) noexcept {
     return take_number(at_, PTRDIFF_MAX, value) && value != 0;
   }
 
-  /// Reads "0*4,1*4" or "0"; without `counted` only nodes are allowed.
-  bool owners(owner_list& list, bool counted) noexcept {
+  /// "0*4,1*4", or "0" for "0*1".
+  bool owners(owner_list& list) noexcept {
     list = {into_.run + into_.run_count, 0, 0, 0};
     do {
       std::size_t node = 0;
       std::size_t count = 1;
       if (!take_number(at_, NODEWISE_AGENT_MAX_NODES - 1, node) ||
-          (counted && take(at_, "*") && !take_number(at_, max_slots, count)) || count == 0 ||
+          (take(at_, "*") && !take_number(at_, max_slots, count)) || count == 0 ||
           list.slots + count > max_slots) {
         return false;
       }
@@ -191,33 +196,24 @@ class reader {
     return shortest;
   }
 
-  /// The placements of the wire form; the launcher turns the other kinds into these.
+  /// KIND[@GRANULE_BYTES][@RUNS]; the launcher turns the other kinds into these.
   bool where(placement& into) noexcept {
-    if (take(at_, placements::word_of(placement_kind::blocked))) {
-      into.kind = placement_kind::blocked;
-      return !take(at_, "@") || size(into.granule_bytes);
-    }
-    constexpr placement_kind alone[] = {placement_kind::none, placement_kind::local};
-    for (const placement_kind kind : alone) {
-      if (take(at_, placements::word_of(kind))) {
-        into.kind = kind;
-        return true;
-      }
-    }
-    constexpr placement_kind with_owners[] = {placement_kind::bind, placement_kind::prefer,
-                                              placement_kind::interleave, placement_kind::cyclic,
-                                              placement_kind::map};
-    for (const placement_kind kind : with_owners) {
-      if (take(at_, placements::word_of(kind))) {
-        into.kind = kind;
-        const bool is_cyclic = kind == placement_kind::cyclic;
-        return take(at_, "@") &&
-               (!is_cyclic ||
-                (take_number(at_, PTRDIFF_MAX, into.granule_bytes) && take(at_, "@"))) &&
-               owners(into.owners, is_cyclic || kind == placement_kind::map);
+    for (std::size_t i = 0; i < std::size(placements::all_traits); ++i) {
+      into.kind = static_cast<placement_kind>(i);
+      const placements::traits& form = placements::traits_of(into.kind);
+      if (form.sent_as == into.kind && take(at_, form.word)) {
+        return granule(form.granule, into.granule_bytes) &&
+               (!form.lists_owners() || (take(at_, "@") && owners(into.owners)));
       }
     }
     return false;
+  }
+
+  bool granule(placements::granule_field field, std::size_t& bytes) noexcept {
+    if (field == placements::granule_field::always) {
+      return take(at_, "@") && take_number(at_, PTRDIFF_MAX, bytes);
+    }
+    return field == placements::granule_field::never || !take(at_, "@") || size(bytes);
   }
 
   const char* one_rule() noexcept {
@@ -244,13 +240,9 @@ class reader {
 
   bool condition(rule& into) noexcept {
     if (take(at_, "kind=")) {
-      for (const kind_name& each : kind_names) {
-        if (take(at_, each.name)) {
-          into.kinds |= each.bit;
-          return true;
-        }
-      }
-      return false;
+      const auto* const found = take_one_of(kind_names);
+      into.kinds |= found != nullptr ? found->bit : 0;
+      return found != nullptr;
     }
     if (take(at_, "least=")) {
       return take_number(at_, PTRDIFF_MAX, into.least_bytes);
@@ -293,20 +285,13 @@ class reader {
     return true;
   }
 
-  /// A blocked placement has the threads as owners. False if there are none.
+  /// A placement over all threads has them as owners. False if there are none.
   [[nodiscard]] bool give_owners(placement& where) const noexcept {
-    if (where.kind == placement_kind::blocked) {
-      where.owners = into_.owners;
+    if (placements::traits_of(where.kind).owners != placements::owned_by::all_threads) {
+      return true;
     }
-    return where.kind != placement_kind::blocked || where.owners.slots != 0;
-  }
-
-  bool give_owners_to_rules() noexcept {
-    bool all = true;
-    for (std::size_t i = 0; i < into_.rule_count; ++i) {
-      all = give_owners(into_.rules[i].where) && all;
-    }
-    return all;
+    where.owners = into_.owners;
+    return where.owners.slots != 0;
   }
 
   const char* at_;
@@ -316,10 +301,12 @@ class reader {
 } // namespace
 
 const char* parse(const char* text, settings& into) noexcept {
-  forget(into);
+  // Clears everything except the lists, whose lengths are in the counts.
+  const auto forget = [&] { std::memset(&into, 0, offsetof(settings, rules)); };
+  forget();
   const char* const wrong = reader(text, into).read();
   if (wrong != nullptr) {
-    forget(into);
+    forget();
   }
   return wrong;
 }

@@ -31,8 +31,8 @@
 #include <nodewise/error.hpp>
 
 #include "observe/recorder.hpp"
-#include "sys/execute.hpp"
 #include "sys/perf.hpp"
+#include "sys/programs.hpp"
 
 namespace {
 
@@ -123,7 +123,7 @@ method sampling(std::string name, std::vector<std::shared_ptr<own_event>> events
           },
           [events] {
             for (const auto& each : events) {
-              (void)each->event.disable();
+              (void)each->event.enable(false);
               (void)each->ring.drain([](auto) {});
             }
           }};

@@ -2,19 +2,12 @@
 //
 // nodewise: a static executable. It starts programs itself, because users wait for a launcher every
 // time, and leaves everything else to nodewise-tool.
-#include <algorithm>
-#include <span>
-#include <string>
-#include <vector>
-
-#include <nodewise/error.hpp>
-
-#include "cli/frame/guard.hpp"
 #include "cli/frame/paths.hpp"
+#include "cli/frame/terminal.hpp"
 #include "cli/start/flags.hpp"
 #include "cli/start/start_run.hpp"
 #include "launch/counted.hpp"
-#include "sys/execute.hpp"
+#include "sys/programs.hpp"
 
 namespace nodewise::cli {
 

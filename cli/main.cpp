@@ -1,19 +1,14 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // nodewise-tool: every verb except the plain `run`, which the small executable `nodewise` does.
-#include <array>
 #include <cerrno>
-#include <span>
 #include <stdexcept>
-#include <string_view>
 
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <nodewise/version.hpp>
 
-#include "cli/frame/exit_codes.hpp"
-#include "cli/frame/guard.hpp"
 #include "cli/frame/help.hpp"
 #include "cli/frame/terminal.hpp"
 #include "cli/frame/verbs.hpp"

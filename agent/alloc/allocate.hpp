@@ -10,7 +10,6 @@
 #include "agent/alloc/large.hpp"
 #include "agent/alloc/next.hpp"
 #include "agent/alloc/objects.hpp"
-#include "agent/alloc/sites.hpp"
 
 namespace nodewise::agent {
 
@@ -26,14 +25,6 @@ namespace nodewise::agent {
 /// malloc().
 [[nodiscard]] inline void* allocate(std::size_t bytes, const void* caller) noexcept {
   return bytes < small_bytes ? next.malloc(bytes) : allocate_noticed(bytes, caller);
-}
-
-/// False if the block is not the agent's.
-[[nodiscard]] inline bool release(void* start) noexcept {
-  if (is_grouped(start)) {
-    return release_grouped(start);
-  }
-  return is_large(start) && release_large(start);
 }
 
 /// free() for an address that may be the agent's.

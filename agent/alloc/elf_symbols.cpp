@@ -1,12 +1,8 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "agent/alloc/elf_symbols.hpp"
 
+#include <algorithm>
 #include <cstring>
-
-#include <elf.h>
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 
 #include "sys/raw.hpp"
 
@@ -21,10 +17,6 @@ bool is_own_elf(const ElfW(Ehdr) & header) noexcept {
          header.e_ident[EI_CLASS] == own_class &&
          (header.e_type == ET_EXEC || header.e_type == ET_DYN) &&
          header.e_phentsize == sizeof(ElfW(Phdr));
-}
-
-bool is_data(const ElfW(Sym) & symbol) noexcept {
-  return (symbol.st_info & 0xf) == STT_OBJECT && symbol.st_shndx != SHN_UNDEF;
 }
 
 } // namespace
@@ -105,7 +97,7 @@ void symbol_file::find_symbols() noexcept {
 }
 
 bool symbol_file::fill() noexcept {
-  const std::uint64_t all = symbols_.sh_size / sizeof(ElfW(Sym));
+  const std::size_t all = symbols_.sh_size / sizeof(ElfW(Sym));
   read_symbols_ += in_buffer_;
   at_ = in_buffer_ = 0;
   if (buffer_ == nullptr && all != 0) {
@@ -114,8 +106,7 @@ bool symbol_file::fill() noexcept {
   if (buffer_ == nullptr || read_symbols_ >= all) {
     return false;
   }
-  const std::uint64_t left = all - read_symbols_;
-  const std::size_t wanted = left < batch ? static_cast<std::size_t>(left) : batch;
+  const std::size_t wanted = std::min(all - read_symbols_, batch);
   in_buffer_ = read_some(symbols_.sh_offset + read_symbols_ * sizeof(ElfW(Sym)), buffer_->symbol,
                          wanted * sizeof(ElfW(Sym))) /
                sizeof(ElfW(Sym));
@@ -124,24 +115,23 @@ bool symbol_file::fill() noexcept {
 
 void symbol_file::read_name(std::uint64_t offset) noexcept {
   char* const name = buffer_->name;
-  const std::uint64_t left = offset < names_.sh_size ? names_.sh_size - offset : 0;
-  const std::size_t wanted = left < name_bytes ? static_cast<std::size_t>(left) : name_bytes;
-  const std::size_t got = read_some(names_.sh_offset + offset, name, wanted);
-  name[got < name_bytes ? got : name_bytes - 1] = '\0';
+  const std::size_t left = offset < names_.sh_size ? names_.sh_size - offset : 0;
+  const std::size_t got =
+      read_some(names_.sh_offset + offset, name, std::min(left, name_bytes - 1));
+  name[got] = '\0';
 }
 
 bool symbol_file::next(std::uint64_t least_bytes, data_symbol& into) noexcept {
-  for (;;) {
-    if (at_ == in_buffer_ && !fill()) {
-      return false;
-    }
+  while (at_ != in_buffer_ || fill()) {
     const ElfW(Sym)& symbol = buffer_->symbol[at_++];
-    if (is_data(symbol) && symbol.st_size >= least_bytes) {
+    const bool is_data = (symbol.st_info & 0xf) == STT_OBJECT && symbol.st_shndx != SHN_UNDEF;
+    if (is_data && symbol.st_size >= least_bytes) {
       read_name(symbol.st_name);
       into = {symbol.st_value, symbol.st_size, symbol.st_info >> 4 == STB_GLOBAL, buffer_->name};
       return true;
     }
   }
+  return false;
 }
 
 } // namespace nodewise::agent

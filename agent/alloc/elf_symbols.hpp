@@ -58,7 +58,7 @@ class symbol_file {
   ElfW(Shdr) symbols_ {}; ///< sh_size 0: no symbols
   ElfW(Shdr) names_ {};
   buffers* buffer_ = nullptr;
-  std::uint64_t read_symbols_ = 0; ///< symbols that were read into the buffer and used up
+  std::size_t read_symbols_ = 0; ///< symbols that were read into the buffer and used up
   std::size_t in_buffer_ = 0;
   std::size_t at_ = 0;
 };

@@ -1,6 +1,8 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "agent/alloc/extents.hpp"
 
+#include <algorithm>
+
 #include <nodewise/arithmetic.hpp>
 
 #include "agent/page.hpp"
@@ -11,19 +13,13 @@ namespace {
 
 /// The offset of the first page in which no block before the group's `block` begins.
 std::size_t page_of_block(const object& group, std::size_t block) noexcept {
-  std::size_t first = 0;
-  std::size_t last = group.placed_bytes / page_bytes();
-  while (first < last) {
-    const std::size_t middle = first + (last - first) / 2;
-    const std::uint32_t number = group.first_block[middle];
-    const bool behind_the_last_block = number == 0 && middle != 0;
-    if (!behind_the_last_block && number < group.first_number + block) {
-      first = middle + 1;
-    } else {
-      last = middle;
-    }
-  }
-  return first * page_bytes();
+  const std::uint32_t* const numbers = group.first_block;
+  const std::uint32_t* const page = std::partition_point(
+      numbers, numbers + group.placed_bytes / page_bytes(), [&](const std::uint32_t& number) {
+        const bool behind_the_last_block = number == 0 && &number != numbers;
+        return !behind_the_last_block && number < group.first_number + block;
+      });
+  return static_cast<std::size_t>(page - numbers) * page_bytes();
 }
 
 /// The end of the last block of a run of owners. A group is dealt by its blocks, since loops count
@@ -90,7 +86,7 @@ bool extent_cursor::next(extent& into) noexcept {
     }
     const step now = next_step();
     const std::size_t end = end_of_run(now.last_run);
-    at_.end = end < what_.mapped_bytes ? end : what_.mapped_bytes;
+    at_.end = std::min(end, what_.mapped_bytes);
     at_.node = now.node;
     run_ = now.last_run + 1;
   }
@@ -118,8 +114,7 @@ std::size_t count_extents(const object& what) noexcept {
   }
   if (what.where->kind != placement_kind::cyclic) {
     const std::size_t steps = extent_cursor(what).count_steps();
-    const std::size_t granules = arithmetic::pages_for(what.mapped_bytes, what.granule_bytes);
-    return steps < granules ? steps : granules;
+    return std::min(steps, arithmetic::pages_for(what.mapped_bytes, what.granule_bytes));
   }
   const std::size_t round = owners.slots * what.granule_bytes;
   return what.mapped_bytes / round * owners.runs +

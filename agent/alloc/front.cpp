@@ -1,10 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "agent/alloc/front.hpp"
 
-#include <cstdint>
-
-#include <sys/mman.h>
-
 #include "agent/alloc/system_facts.hpp"
 #include "agent/page.hpp"
 

@@ -18,6 +18,8 @@ namespace nodewise::agent {
 struct chunk_words {
   std::size_t before; ///< bytes of the mapping before the chunk
   std::size_t size;   ///< of the chunk, with flags in the lowest bits
+
+  bool operator==(const chunk_words&) const = default;
 };
 
 inline chunk_words front_of(const object& what) noexcept {
@@ -40,12 +42,8 @@ inline void hide_front(const object& what) noexcept {
 
 /// False if code that bypasses the agent freed the object: another block may have its address.
 [[nodiscard]] inline bool has_its_front(const object& what) noexcept {
-  if (what.front_bytes == 0) {
-    return true;
-  }
-  const chunk_words found = reinterpret_cast<const chunk_words*>(what.start)[-1];
-  const chunk_words wanted = front_of(what);
-  return found.before == wanted.before && found.size == wanted.size;
+  return what.front_bytes == 0 ||
+         reinterpret_cast<const chunk_words*>(what.start)[-1] == front_of(what);
 }
 
 /// The mapping of the object, with its front.

@@ -1,12 +1,13 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "agent/alloc/group_parts.hpp"
 
-#include "agent/alloc/extent_room.hpp"
+#include <algorithm>
+
 #include "agent/alloc/placement.hpp"
 #include "agent/alloc/rules.hpp"
+#include "agent/alloc/system_facts.hpp"
 #include "agent/asked.hpp"
 #include "agent/page.hpp"
-#include "agent/report/objects_report.hpp"
 #include "agent/trace/announce.hpp"
 
 namespace nodewise::agent {
@@ -42,29 +43,25 @@ void place_part(group& of, std::size_t position, const block_range& range,
   object& what = of.part[position];
   give_back_extents(what);
   const object before = what;
-  what = {};
+  const std::size_t begin = round_up(range.begin, page_bytes());
+  const std::size_t end = round_up(range.end, page_bytes());
+  what = unplaced(NODEWISE_AGENT_GROUP, end - begin, of.caller);
   what.sequence = before.sequence;
   what.pid = before.pid;
-  what.kind = NODEWISE_AGENT_GROUP;
-  const std::size_t first_page = round_up(range.begin, page_bytes()) / page_bytes();
-  const std::size_t end = round_up(range.end, page_bytes());
-  what.start = of.blocks.start() + first_page * page_bytes();
-  what.mapped_bytes = end - first_page * page_bytes();
-  what.bytes = what.placed_bytes = what.mapped_bytes;
+  what.start = of.blocks.start() + begin;
   what.blocks = range.last - range.first;
-  what.caller = of.caller;
   what.above = of.above;
   what.made_by = of.made_by;
   what.numbered = before.numbered;
   what.within = before.within;
-  what.first_block = of.blocks.first_block() + first_page;
+  what.first_block = of.blocks.first_block() + begin / page_bytes();
   what.first_number = range.first;
-  if (of.foreign.load(relaxed) > (what.blocks < most_foreign ? what.blocks : most_foreign) / 8) {
+  if (of.foreign.load(relaxed) > std::min<std::uint64_t>(what.blocks, most_foreign) / 8) {
     what.flags |= NODEWISE_AGENT_MANY_THREADS;
   } else if (!with_threads) {
     what.flags |= NODEWISE_AGENT_NO_THREADS;
   }
-  of.parts = position < of.parts ? of.parts : position + 1;
+  of.parts = std::max(of.parts, position + 1);
   const bool left_alone = what.flags != 0;
   if (!choose(asked, what) || is_handful(what)) {
     what.bytes = 0; // neither placed nor reported
@@ -86,12 +83,10 @@ void place_part(group& of, std::size_t position, const block_range& range,
 bool begins_array(const group& of, std::size_t position, std::size_t marks,
                   std::uint32_t last) noexcept {
   const mark& at = of.marked[position];
-  for (std::size_t i = position + 1; i < marks; ++i) {
-    if (is_index(at.bytes, of.marked[i].number - at.number)) {
-      return true;
-    }
-  }
-  return last > at.number && is_index(at.bytes, last - at.number);
+  const auto ends_at = [&at](std::uint32_t block) { return is_index(at.bytes, block - at.number); };
+  return std::any_of(of.marked + position + 1, of.marked + marks,
+                     [&](const mark& later) { return ends_at(later.number); }) ||
+         (last > at.number && ends_at(last));
 }
 
 /// Whether the request at a mark is an index that grows like a vector, by half or to twice its size

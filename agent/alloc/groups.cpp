@@ -1,18 +1,16 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "agent/alloc/groups.hpp"
 
-#include <atomic>
+#include <span>
 
-#include <sys/mman.h>
 #include <sys/resource.h>
 
 #include "agent/alloc/group_parts.hpp"
 #include "agent/alloc/objects.hpp"
 #include "agent/alloc/rules.hpp"
-#include "agent/alloc/sites.hpp"
 #include "agent/asked.hpp"
 #include "agent/page.hpp"
-#include "agent/trace/allocation_log.hpp"
+#include "agent/trace/stacks.hpp"
 #include "sys/raw.hpp"
 
 namespace nodewise::agent {
@@ -25,6 +23,11 @@ constexpr std::size_t opening_bytes = std::size_t{16} << 10;
 constexpr std::size_t least_object_bytes = std::size_t{128} << 10; ///< never a row
 constexpr std::size_t most_arena_bytes = std::size_t{16} << 30;    ///< address space, not memory
 constexpr std::size_t least_arena_bytes = std::size_t{64} << 20;
+/// In a profile blocks of this size or more may be objects of their own: see `may_stand_alone`.
+constexpr std::size_t least_alone_bytes = std::size_t{16} << 10;
+constexpr std::uint32_t most_alone = 256; ///< of a site: records and allocations are few
+constexpr std::size_t site_count = 4096;
+constexpr std::size_t site_tries = 16; ///< places that a site may have in the table
 
 constinit std::atomic<std::size_t> group_count{0};
 constinit group* all_groups = nullptr;
@@ -34,6 +37,41 @@ constinit std::size_t group_limit = max_groups;
 constinit pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
 constinit pthread_mutex_t settling = PTHREAD_MUTEX_INITIALIZER;
 constinit std::atomic<group*> latest{nullptr}; ///< the last group that gave a block
+
+/// A place in the program that requests blocks.
+struct site {
+  std::atomic<const void*> caller;
+  // Requested so far, before there is a group. A lost update does no harm.
+  std::atomic<std::size_t> bytes;
+  std::atomic<std::size_t> arena_bytes; ///< that they would take in an arena
+  std::atomic<std::uint32_t> blocks;
+  std::atomic<group*> members;
+  std::atomic<std::uint32_t> alone; ///< blocks that have a name of their own
+
+  void note(std::size_t block) noexcept {
+    bytes.store(bytes.load(relaxed) + block, relaxed);
+    arena_bytes.store(arena_bytes.load(relaxed) + arena::bytes_of_block(block), relaxed);
+    blocks.store(blocks.load(relaxed) + 1, relaxed);
+  }
+};
+
+constinit site sites[site_count] = {};
+
+/// nullptr: other sites have all its places in the table.
+site* site_of(const void* caller) noexcept {
+  const auto address = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(caller));
+  const std::uint64_t first = (address * 0x9e3779b97f4a7c15U) >> 52;
+  for (std::size_t k = 0; k < site_tries; ++k) {
+    site& each = sites[(first + k) % site_count];
+    const void* known = each.caller.load(relaxed);
+    if (known == caller ||
+        (known == nullptr && each.caller.compare_exchange_strong(known, caller, relaxed)) ||
+        known == caller) {
+      return &each;
+    }
+  }
+  return nullptr;
+}
 
 /// Reserves address space for all arenas at once, so that free() recognises their blocks by one
 /// comparison. False if address space is limited: the program may need it.
@@ -73,12 +111,6 @@ std::size_t begin_of_arena(std::size_t number) noexcept {
   return number * (page_bytes() + cache_lines);
 }
 
-/// For the blocks that the site requested before this one.
-arena::room room_for_first_rows(const site& from, std::size_t block) noexcept {
-  return {from.arena_bytes.load(relaxed) - arena::bytes_of_block(block),
-          from.blocks.load(relaxed) - 1};
-}
-
 group* open_group(const site& from, const void* caller, std::size_t block) noexcept {
   if (group_count.load(relaxed) == group_limit || !reserve_arenas()) {
     return nullptr;
@@ -93,8 +125,11 @@ group* open_group(const site& from, const void* caller, std::size_t block) noexc
   made.caller = caller;
   made.above = rules_above(asked, caller);
   made.made_by = note_allocation(caller);
+  // For the blocks that the site requested before this one.
+  const arena::room earlier{from.arena_bytes.load(relaxed) - arena::bytes_of_block(block),
+                            from.blocks.load(relaxed) - 1};
   made.blocks.open(reinterpret_cast<char*>(arenas_start) + number * arena_bytes, arena_bytes, side,
-                   begin_of_arena(number), room_for_first_rows(from, block));
+                   begin_of_arena(number), earlier);
   group_count.store(number + 1, std::memory_order_release);
   return &made;
 }
@@ -113,10 +148,6 @@ group* group_for(site& from, const void* caller, std::size_t block) noexcept {
   return found;
 }
 
-bool is_first_thread() noexcept {
-  return sys::raw::call(SYS_gettid) == sys::raw::call(SYS_getpid);
-}
-
 /// Decides by the bytes that a site has requested, including this block. The block may be at most
 /// half of them: this excludes an array's index, which is one request or doubles each time. If a
 /// rule names the site's group, the first block already belongs to it. Only if the first thread
@@ -124,7 +155,7 @@ bool is_first_thread() noexcept {
 bool is_time_for_group(std::size_t so_far, std::size_t block, const void* caller) noexcept {
   return (so_far >= opening_bytes && block <= so_far / 2) ||
          (so_far == block && block < least_object_bytes && names_group(asked, caller) &&
-          is_first_thread());
+          sys::raw::call(SYS_gettid) == sys::raw::call(SYS_getpid));
 }
 /// Whether a group for the site was already tried and failed: too many sites, or too little memory.
 bool was_tried(std::size_t before, std::size_t block) noexcept {
@@ -141,31 +172,35 @@ bool try_settling() noexcept {
   return ::pthread_mutex_trylock(&settling) == 0;
 }
 
-template <class Each>
-void for_each_group(Each each) noexcept {
-  const std::size_t count = group_count.load(std::memory_order_acquire);
-  for (std::size_t i = 0; i < count; ++i) {
-    each(all_groups[i]);
-  }
+std::span<group> groups() noexcept {
+  return {all_groups, group_count.load(std::memory_order_acquire)};
 }
 
 } // namespace
 
+bool may_stand_alone(std::size_t bytes, const void* caller) noexcept {
+  if (bytes < least_alone_bytes || !asked.observe || !asked.trace) {
+    return false;
+  }
+  site* const from = site_of(caller);
+  return from != nullptr && from->alone.load(relaxed) < most_alone &&
+         from->alone.fetch_add(1, relaxed) < most_alone;
+}
+
 void* allocate_grouped(std::size_t bytes, const void* caller) noexcept {
-  site* const found = site_of(caller);
-  if (found == nullptr) {
+  site* const from = site_of(caller);
+  if (from == nullptr) {
     return nullptr;
   }
-  site& from = *found;
-  group* members = from.members.load(std::memory_order_acquire);
+  group* members = from->members.load(std::memory_order_acquire);
   if (members == nullptr) {
-    const std::size_t before = from.bytes.load(relaxed);
+    const std::size_t before = from->bytes.load(relaxed);
     if (was_tried(before, bytes)) { // avoids contention: many threads may come here at once
       return nullptr;
     }
-    from.note(bytes);
-    members =
-        is_time_for_group(before + bytes, bytes, caller) ? group_for(from, caller, bytes) : nullptr;
+    from->note(bytes);
+    members = is_time_for_group(before + bytes, bytes, caller) ? group_for(*from, caller, bytes)
+                                                               : nullptr;
   }
   if (members == nullptr) {
     return nullptr;
@@ -230,8 +265,8 @@ void shrink_arenas() noexcept {
   if (arenas_bytes != 0 && !arenas_shrunk) {
     const std::size_t count = group_count.load(relaxed);
     small_bytes = gate_bytes; // small requests no longer look for a site
-    for (std::size_t i = 0; i < count; ++i) {
-      all_groups[i].blocks.shrink();
+    for (group& each : groups()) {
+      each.blocks.shrink();
     }
     arenas_shrunk = true;
     sys::raw::unmap(reinterpret_cast<void*>(arenas_start + count * arena_bytes),
@@ -262,7 +297,9 @@ void settle_groups() noexcept {
   if (group_count.load(std::memory_order_acquire) == 0 || !try_settling()) {
     return;
   }
-  for_each_group([](group& each) { settle_parts(each, true); });
+  for (group& each : groups()) {
+    settle_parts(each, true);
+  }
   ::pthread_mutex_unlock(&settling);
 }
 
@@ -272,10 +309,10 @@ void report_groups(bool wait) noexcept {
   } else if (!try_settling()) {
     return;
   }
-  for_each_group([](group& each) {
+  for (group& each : groups()) {
     settle_parts(each, false);
     report_parts(each);
-  });
+  }
   ::pthread_mutex_unlock(&settling);
 }
 

@@ -39,6 +39,10 @@ namespace nodewise::agent {
 /// its address space.
 void shrink_arenas() noexcept;
 
+/// Whether a block outside any group is an object of its own: in a profile the first 256 blocks of
+/// a site, from 16 KiB on. Counts the block.
+[[nodiscard]] bool may_stand_alone(std::size_t bytes, const void* caller) noexcept;
+
 /// A block of the caller's group, aligned to 16. nullptr if the caller has no group (yet, or any
 /// more): then the next allocator serves the request.
 [[nodiscard]] void* allocate_grouped(std::size_t bytes, const void* caller) noexcept;

@@ -1,15 +1,14 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // The agent's replacements for malloc and its relatives in the C library.
+#include <algorithm>
+#include <bit>
 #include <cerrno>
-#include <cstddef>
 #include <cstdlib>
 
 #include <malloc.h>
 
 #include "agent/alloc/allocate.hpp"
-#include "agent/alloc/large.hpp"
-#include "agent/alloc/next.hpp"
 #include "agent/asked.hpp"
 #include "agent/interposed.hpp"
 #include "agent/page.hpp"
@@ -23,8 +22,7 @@ namespace {
 /// no group serves may be the index of a group.
 void* take(std::size_t bytes, const void* caller, content wanted = content::any) noexcept {
   void* made = bytes >= gate_bytes ? allocate_large(bytes, 1, caller, wanted) : nullptr;
-  const bool may_be_grouped = small_bytes < gate_bytes && bytes < asked.threshold_bytes;
-  if (made == nullptr && may_be_grouped) {
+  if (made == nullptr && small_bytes < gate_bytes && bytes < asked.threshold_bytes) {
     made = allocate_grouped(bytes, caller);
     if (made != nullptr) {
       return made;
@@ -37,23 +35,9 @@ void* take(std::size_t bytes, const void* caller, content wanted = content::any)
   return made;
 }
 
-} // namespace
-
-void* nodewise::agent::allocate_noticed(std::size_t bytes, const void* caller) noexcept {
-  void* const made = take(bytes, caller);
-  return made != nullptr ? made : next.malloc(bytes);
-}
-
-void nodewise::agent::free_noticed(void* start, const next_allocator& through) noexcept {
-  if (!release(start)) {
-    through.free(start);
-  }
-}
-
-namespace {
-
-bool is_power_of_two(std::size_t n) noexcept {
-  return n != 0 && (n & (n - 1)) == 0;
+/// False for an invalid alignment, which the next allocator refuses.
+bool is_large_request(std::size_t alignment, std::size_t bytes, const void* caller) noexcept {
+  return std::has_single_bit(alignment) && is_object(bytes, caller);
 }
 
 void* large_aligned_or_next(std::size_t alignment, std::size_t bytes, const void* caller) noexcept {
@@ -61,25 +45,36 @@ void* large_aligned_or_next(std::size_t alignment, std::size_t bytes, const void
   return made != nullptr ? made : next.memalign(alignment, bytes);
 }
 
-/// False for an invalid alignment, which the next allocator refuses.
-bool is_large_request(std::size_t alignment, std::size_t bytes, const void* caller) noexcept {
-  return is_power_of_two(alignment) && is_object(bytes, caller);
+/// `small` serves requests for less than an object.
+void* allocate_aligned(std::size_t alignment, std::size_t bytes, const void* caller,
+                       void* (*small)(std::size_t, std::size_t)) noexcept {
+  return is_large_request(alignment, bytes, caller)
+             ? large_aligned_or_next(alignment, bytes, caller)
+             : small(alignment, bytes);
 }
 
-/// Copies into a new block of the kind that fits its size. If that fails, the old block is
-/// unchanged.
-void* copy_to_new(void* old, std::size_t had, std::size_t bytes, const void* caller) noexcept {
+void* allocate_pages(std::size_t bytes, const void* caller) noexcept {
+  return bytes < gate_bytes ? next.memalign(page_bytes(), bytes)
+                            : large_aligned_or_next(page_bytes(), bytes, caller);
+}
+
+/// Resizes a block of the agent. Copies into a new block of the kind that fits its size, unless the
+/// old one fits, too. If that fails, the old block is unchanged.
+void* resize_own(void* old, std::size_t bytes, const void* caller) noexcept {
+  if (!is_grouped(old)) {
+    if (const std::optional<void*> resized = resize_large(old, bytes, caller)) {
+      return *resized;
+    }
+  } else if (bytes <= grouped_bytes(old) && bytes >= grouped_bytes(old) / 2) {
+    return old;
+  }
+  const std::size_t had = is_grouped(old) ? grouped_bytes(old) : usable_bytes(old);
   void* const made = allocate(bytes, caller);
   if (made != nullptr) {
-    __builtin_memcpy(made, old, had < bytes ? had : bytes);
+    __builtin_memcpy(made, old, std::min(had, bytes));
     ::free(old);
   }
   return made;
-}
-
-void* resize_grouped(void* old, std::size_t bytes, const void* caller) noexcept {
-  const std::size_t had = grouped_bytes(old);
-  return bytes <= had && bytes >= had / 2 ? old : copy_to_new(old, had, bytes, caller);
 }
 
 void* resize(void* old, std::size_t bytes, const void* caller,
@@ -87,14 +82,12 @@ void* resize(void* old, std::size_t bytes, const void* caller,
   if (old == nullptr) {
     return bytes < small_bytes ? through.malloc(bytes) : allocate_noticed(bytes, caller);
   }
-  const bool grouped = is_grouped(old);
-  if (grouped || is_large_heap(old)) {
+  if (is_grouped(old) || is_large_heap(old)) {
     if (bytes == 0) {
       ::free(old);
       return nullptr;
     }
-    return grouped ? resize_grouped(old, bytes, caller)
-                   : resize_large(old, bytes, caller, allocate);
+    return resize_own(old, bytes, caller);
   }
   if (!through.knows_sizes || !is_object(bytes, caller)) {
     return through.realloc(old, bytes);
@@ -103,13 +96,25 @@ void* resize(void* old, std::size_t bytes, const void* caller,
   if (made == nullptr) {
     return through.realloc(old, bytes);
   }
-  const std::size_t had = through.malloc_usable_size(old);
-  __builtin_memcpy(made, old, had < bytes ? had : bytes);
+  __builtin_memcpy(made, old, std::min(through.malloc_usable_size(old), bytes));
   through.free(old);
   return made;
 }
 
 } // namespace
+
+void* nodewise::agent::allocate_noticed(std::size_t bytes, const void* caller) noexcept {
+  void* const made = take(bytes, caller);
+  return made != nullptr ? made : next.malloc(bytes);
+}
+
+void nodewise::agent::free_noticed(void* start, const next_allocator& through) noexcept {
+  const bool is_ours =
+      is_grouped(start) ? release_grouped(start) : is_large(start) && release_large(start);
+  if (!is_ours) {
+    through.free(start);
+  }
+}
 
 NODEWISE_INTERPOSED void* malloc(std::size_t bytes) noexcept {
   return bytes < small_bytes ? behind.malloc(bytes) : allocate_noticed(bytes, NODEWISE_CALLER);
@@ -144,10 +149,10 @@ NODEWISE_INTERPOSED void* reallocarray(void* old, std::size_t count, std::size_t
 
 NODEWISE_INTERPOSED int posix_memalign(void** into, std::size_t alignment,
                                        std::size_t bytes) noexcept {
-  if (!is_large_request(alignment, bytes, NODEWISE_CALLER) || alignment % sizeof(void*) != 0) {
-    return behind.posix_memalign(into, alignment, bytes);
-  }
-  void* const made = allocate_large(bytes, alignment, NODEWISE_CALLER);
+  void* const made =
+      is_large_request(alignment, bytes, NODEWISE_CALLER) && alignment % sizeof(void*) == 0
+          ? allocate_large(bytes, alignment, NODEWISE_CALLER)
+          : nullptr;
   if (made == nullptr) {
     return behind.posix_memalign(into, alignment, bytes);
   }
@@ -156,20 +161,15 @@ NODEWISE_INTERPOSED int posix_memalign(void** into, std::size_t alignment,
 }
 
 NODEWISE_INTERPOSED void* aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
-  return is_large_request(alignment, bytes, NODEWISE_CALLER)
-             ? large_aligned_or_next(alignment, bytes, NODEWISE_CALLER)
-             : behind.aligned_alloc(alignment, bytes);
+  return allocate_aligned(alignment, bytes, NODEWISE_CALLER, behind.aligned_alloc);
 }
 
 NODEWISE_INTERPOSED void* memalign(std::size_t alignment, std::size_t bytes) noexcept {
-  return is_large_request(alignment, bytes, NODEWISE_CALLER)
-             ? large_aligned_or_next(alignment, bytes, NODEWISE_CALLER)
-             : behind.memalign(alignment, bytes);
+  return allocate_aligned(alignment, bytes, NODEWISE_CALLER, behind.memalign);
 }
 
 NODEWISE_INTERPOSED void* valloc(std::size_t bytes) noexcept {
-  return bytes < gate_bytes ? next.memalign(page_bytes(), bytes)
-                            : large_aligned_or_next(page_bytes(), bytes, NODEWISE_CALLER);
+  return allocate_pages(bytes, NODEWISE_CALLER);
 }
 
 NODEWISE_INTERPOSED void* pvalloc(std::size_t bytes) noexcept {
@@ -177,9 +177,7 @@ NODEWISE_INTERPOSED void* pvalloc(std::size_t bytes) noexcept {
     errno = ENOMEM;
     return nullptr;
   }
-  bytes = round_up(bytes, page_bytes());
-  return bytes < gate_bytes ? next.memalign(page_bytes(), bytes)
-                            : large_aligned_or_next(page_bytes(), bytes, NODEWISE_CALLER);
+  return allocate_pages(round_up(bytes, page_bytes()), NODEWISE_CALLER);
 }
 
 NODEWISE_INTERPOSED std::size_t malloc_usable_size(void* start) noexcept {

@@ -1,9 +1,9 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "agent/alloc/kept.hpp"
 
-#include "agent/alloc/extent_room.hpp"
 #include "agent/alloc/front.hpp"
 #include "agent/alloc/object_table.hpp"
+#include "agent/alloc/system_facts.hpp"
 
 namespace nodewise::agent {
 
@@ -19,17 +19,13 @@ constexpr unsigned outcome = NODEWISE_AGENT_PLACED | NODEWISE_AGENT_BASE_PAGES;
 /// The flags that a block and its next object must have in common.
 constexpr unsigned kinds = NODEWISE_AGENT_UNASKED | NODEWISE_AGENT_MAP_LIMIT;
 
-bool is_aligned(const char* start, std::size_t alignment) noexcept {
-  return (reinterpret_cast<std::uintptr_t>(start) & (alignment - 1)) == 0;
-}
-
 } // namespace
 
 /// Objects placed by first touch are not kept. Neither are objects whose placement differs from the
 /// request: the next attempt may succeed. Objects without policies, because the limit is reached,
 /// are kept as long as that lasts.
 bool kept_blocks::can_be_kept(const object& freed) noexcept {
-  const bool no_policy = (freed.flags & (NODEWISE_AGENT_UNASKED | NODEWISE_AGENT_MAP_LIMIT)) != 0;
+  const bool no_policy = (freed.flags & kinds) != 0;
   const bool placed =
       (freed.flags & NODEWISE_AGENT_PLACED) != 0 && freed.where->kind != placement_kind::local;
   return freed.kind == NODEWISE_AGENT_HEAP && freed.block == nullptr && freed.front_bytes != 0 &&
@@ -77,11 +73,11 @@ bool kept_blocks::give_back(slot from) noexcept {
 
 /// Like give_back(), and frees the slot.
 bool kept_blocks::drop(slot from) noexcept {
-  const bool given_back = give_back(from);
-  if (given_back) {
-    states_[from].store(empty, release);
+  if (!give_back(from)) {
+    return false;
   }
-  return given_back;
+  states_[from].store(empty, release);
+  return true;
 }
 
 void kept_blocks::forget(slot claimed) noexcept {
@@ -126,30 +122,19 @@ void kept_blocks::put_back(slot claimed) noexcept {
   }
 }
 
-/// Reserves room for another block. Drops the oldest blocks if necessary.
-bool kept_blocks::reserve(std::size_t bytes) noexcept {
-  while (bytes_.fetch_add(bytes, relaxed) + bytes > most_bytes) {
-    bytes_.fetch_sub(bytes, relaxed);
+bool kept_blocks::keep(const object& freed) noexcept {
+  if (come_.fetch_add(1, relaxed) == 0) {
+    // For debuggers that read this process from outside; protocol.h explains it.
+    nodewise_agent_view.lent = {reinterpret_cast<std::uintptr_t>(lent_),
+                                reinterpret_cast<std::uintptr_t>(objects_), none};
+  }
+  give_back_old();
+  // Reserves room for the block. Drops the oldest blocks if necessary.
+  while (bytes_.fetch_add(freed.mapped_bytes, relaxed) + freed.mapped_bytes > most_bytes) {
+    bytes_.fetch_sub(freed.mapped_bytes, relaxed);
     if (!give_back_oldest()) {
       return false;
     }
-  }
-  return true;
-}
-
-/// For debuggers that read this process from outside; protocol.h explains it.
-void kept_blocks::show() const noexcept {
-  nodewise_agent_view.lent = {reinterpret_cast<std::uintptr_t>(lent_),
-                              reinterpret_cast<std::uintptr_t>(objects_), none};
-}
-
-bool kept_blocks::keep(const object& freed) noexcept {
-  if (come_.fetch_add(1, relaxed) == 0) {
-    show();
-  }
-  give_back_old();
-  if (!reserve(freed.mapped_bytes)) {
-    return false;
   }
   const slot into = free_way(freed.start);
   if (into == none) {
@@ -170,7 +155,8 @@ bool kept_blocks::take_from(slot from, state key, object& wanted, std::size_t al
   }
   const object& found = objects_[from];
   if (found.where != wanted.where || found.mapped_bytes != wanted.mapped_bytes ||
-      ((found.flags ^ wanted.flags) & kinds) != 0 || !is_aligned(found.start, alignment)) {
+      ((found.flags ^ wanted.flags) & kinds) != 0 ||
+      (reinterpret_cast<std::uintptr_t>(found.start) & (alignment - 1)) != 0) {
     states_[from].store(key, release);
     return false;
   }

@@ -101,10 +101,8 @@ class kept_blocks {
                                std::size_t alignment) noexcept;
   [[nodiscard]] bool give_back(slot from) noexcept;
   [[nodiscard]] bool drop(slot from) noexcept;
-  [[nodiscard]] bool reserve(std::size_t bytes) noexcept;
   [[nodiscard]] bool give_back_oldest() noexcept;
   void give_back_old() noexcept;
-  void show() const noexcept;
 
   /// The hint of this key and thread. Threads that share a hint overwrite it in turn, and then
   /// search all slots.

@@ -1,38 +1,40 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "agent/alloc/large.hpp"
 
+#include <algorithm>
 #include <cstring>
 
-#include <sys/mman.h>
-
-#include "agent/alloc/extent_room.hpp"
 #include "agent/alloc/front.hpp"
+#include "agent/alloc/groups.hpp"
 #include "agent/alloc/next.hpp"
 #include "agent/alloc/objects.hpp"
-#include "agent/alloc/own_mapping.hpp"
 #include "agent/alloc/placement.hpp"
 #include "agent/alloc/rules.hpp"
-#include "agent/alloc/sites.hpp"
+#include "agent/alloc/system_facts.hpp"
 #include "agent/asked.hpp"
 #include "agent/page.hpp"
-#include "agent/report/objects_report.hpp"
 #include "sys/raw.hpp"
 
 namespace nodewise::agent {
 
 namespace {
 
+/// The bytes from an address to the next multiple of `unit`.
+std::size_t bytes_to_edge(const char* at, std::size_t unit) noexcept {
+  return (unit - reinterpret_cast<std::size_t>(at) % unit) % unit;
+}
+
 /// Puts the object into a block of the next allocator, at the block's first page boundary: free()
 /// recognises large objects by their page alignment.
 bool borrow(object& what, std::size_t alignment, content wanted) noexcept {
-  const std::size_t unit = alignment > page_bytes() ? alignment : page_bytes();
+  const std::size_t unit = std::max(alignment, page_bytes());
   if (what.bytes > PTRDIFF_MAX - unit) {
     return false;
   }
   const std::size_t bytes = what.bytes + unit;
   what.block =
       static_cast<char*>(wanted == content::zero ? behind.calloc(1, bytes) : behind.malloc(bytes));
-  what.start = what.block + (unit - reinterpret_cast<std::size_t>(what.block) % unit) % unit;
+  what.start = what.block + bytes_to_edge(what.block, unit);
   return what.block != nullptr;
 }
 
@@ -40,8 +42,7 @@ bool take_memory(object& what, std::size_t alignment, content wanted) noexcept {
   if (asked.observe && asked.trace) {
     return borrow(what, alignment, wanted);
   }
-  const std::size_t preferred = preferred_alignment(what);
-  return map_for(what, alignment > preferred ? alignment : preferred);
+  return map_for(what, std::max(alignment, preferred_alignment(what)));
 }
 
 void give_memory_back(object& what) noexcept {
@@ -54,15 +55,11 @@ void give_memory_back(object& what) noexcept {
   give_back_extents(what);
 }
 
-bool needs_policies(const object& what) noexcept {
-  return what.where != nullptr && (what.flags & NODEWISE_AGENT_UNASKED) == 0;
-}
-
 /// Makes an object of a kept block. A profile shows the program's own use of memory, so it keeps no
 /// blocks.
 bool make_of_kept(object& made, std::size_t alignment, content wanted) noexcept {
   kept_blocks::slot from = kept_memory.take_last(made, alignment);
-  if (from == kept_blocks::none && policies_are_short() && needs_policies(made)) {
+  if (from == kept_blocks::none && policies_are_short() && made.is_to_be_placed()) {
     made.flags |= NODEWISE_AGENT_MAP_LIMIT;
     from = kept_memory.take(made, alignment);
     if (from == kept_blocks::none) {
@@ -100,28 +97,6 @@ bool find_large(const void* start, object& what) noexcept {
   return kept_memory.find(start, what) || objects.find(start, what);
 }
 
-/// Allocates memory for an object, places it and enters it in the table.
-void* make(std::size_t bytes, std::size_t alignment, const void* caller, content wanted) noexcept {
-  object made = unplaced(NODEWISE_AGENT_HEAP, bytes, caller);
-  made.above = rules_above(asked, caller);
-  if (!choose(asked, made)) {
-    return nullptr;
-  }
-  if (make_of_kept(made, alignment, wanted)) {
-    return made.start;
-  }
-  if (!take_memory(made, alignment, wanted)) {
-    return nullptr;
-  }
-  place(made, present_pages::stay);
-  count_made(made);
-  if (!objects.insert(made)) {
-    give_memory_back(made);
-    return nullptr;
-  }
-  return made.start;
-}
-
 /// False if code that bypasses the agent freed the object: another block may have its address.
 bool release_lent(kept_blocks::slot claimed) noexcept {
   object& what = kept_memory.at(claimed);
@@ -151,9 +126,8 @@ bool resize_borrowed(object& what, std::size_t bytes) noexcept {
     return false;
   }
   what.block = moved;
-  what.start =
-      moved + (page_bytes() - reinterpret_cast<std::size_t>(moved) % page_bytes()) % page_bytes();
-  std::memmove(what.start, moved + before, what.bytes < bytes ? what.bytes : bytes);
+  what.start = moved + bytes_to_edge(moved, page_bytes());
+  std::memmove(what.start, moved + before, std::min(what.bytes, bytes));
   what.bytes = bytes;
   what.mapped_bytes = round_up(bytes, page_bytes());
   place_resized(what);
@@ -189,16 +163,6 @@ bool remap(object& what, std::size_t bytes) noexcept {
   return moved >= 0;
 }
 
-void* resize_by_copy(void* start, std::size_t had, std::size_t bytes, const void* caller,
-                     allocator& allocate) noexcept {
-  void* const moved = allocate(bytes, caller);
-  if (moved != nullptr) {
-    std::memcpy(moved, start, had < bytes ? had : bytes);
-    (void)release_large(start);
-  }
-  return moved;
-}
-
 } // namespace
 
 void place_resized(object& what) noexcept {
@@ -222,7 +186,27 @@ void place_resized(object& what) noexcept {
 
 void* allocate_large(std::size_t bytes, std::size_t alignment, const void* caller,
                      content wanted) noexcept {
-  return bytes > PTRDIFF_MAX - page_mask ? nullptr : make(bytes, alignment, caller, wanted);
+  if (bytes > PTRDIFF_MAX - page_mask) {
+    return nullptr;
+  }
+  object made = unplaced(NODEWISE_AGENT_HEAP, bytes, caller);
+  made.above = rules_above(asked, caller);
+  if (!choose(asked, made)) {
+    return nullptr;
+  }
+  if (make_of_kept(made, alignment, wanted)) {
+    return made.start;
+  }
+  if (!take_memory(made, alignment, wanted)) {
+    return nullptr;
+  }
+  place(made, present_pages::stay);
+  count_made(made);
+  if (!objects.insert(made)) {
+    give_memory_back(made);
+    return nullptr;
+  }
+  return made.start;
 }
 
 bool is_large_heap(const void* start) noexcept {
@@ -255,8 +239,7 @@ bool release_large(void* start) noexcept {
   return true;
 }
 
-void* resize_large(void* start, std::size_t bytes, const void* caller,
-                   allocator& allocate) noexcept {
+std::optional<void*> resize_large(void* start, std::size_t bytes, const void* caller) noexcept {
   object what;
   if (!take_from_kept(start) || !objects.find(start, what)) {
     return nullptr;
@@ -265,7 +248,7 @@ void* resize_large(void* start, std::size_t bytes, const void* caller,
   const bool stays =
       bytes >= gate_bytes || (what.block != nullptr && may_stand_alone(bytes, caller));
   if (!stays || bytes > PTRDIFF_MAX / 2) {
-    return resize_by_copy(start, had, bytes, caller, allocate);
+    return std::nullopt;
   }
   if (what.block == nullptr && round_up(bytes, page_bytes()) == what.mapped_bytes) {
     what.bytes = bytes;
@@ -281,7 +264,7 @@ void* resize_large(void* start, std::size_t bytes, const void* caller,
     tell_moved(what);
   }
   (void)objects.insert(what);
-  return done ? what.start : resize_by_copy(start, had, bytes, caller, allocate);
+  return done ? std::optional<void*>(what.start) : std::nullopt;
 }
 
 std::size_t usable_bytes(const void* start) noexcept {

@@ -8,8 +8,10 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 
 #include "agent/alloc/object.hpp"
+#include "agent/interposed.hpp"
 
 namespace nodewise::agent {
 
@@ -25,11 +27,10 @@ enum class content { any, zero };
                                    content wanted = content::any) noexcept;
 /// False if the object is gone: it was freed twice, or by code outside the agent.
 [[nodiscard]] bool release_large(void* start) noexcept;
-using allocator = void*(std::size_t bytes, const void* caller) noexcept;
-/// Like realloc(), for bytes > 0. `allocate` makes the block of an object that must be copied,
-/// which may be a small one.
-[[nodiscard]] void* resize_large(void* start, std::size_t bytes, const void* caller,
-                                 allocator& allocate) noexcept;
+/// Like realloc(), for bytes > 0. Nothing if the caller must copy the object to a new block, which
+/// may be a small one.
+[[nodiscard]] std::optional<void*> resize_large(void* start, std::size_t bytes,
+                                                const void* caller) noexcept;
 /// The bytes that the program may use.
 [[nodiscard]] std::size_t usable_bytes(const void* start) noexcept;
 
@@ -38,6 +39,11 @@ using allocator = void*(std::size_t bytes, const void* caller) noexcept;
 /// size stay, so that an array which grows in small steps is not migrated at each step.
 void place_resized(object& what) noexcept;
 
+/// Looks up the next functions.
+template <class... Functions>
+void look_up(next_function<Functions>&... each) noexcept {
+  ((void)each.find(), ...);
+}
 /// Look up the next functions behind mmap, setrlimit and jemalloc's own functions. They run at the
 /// start, because later a thread may wait for another one while it holds the loader's lock.
 void find_next_mappers() noexcept;

@@ -8,7 +8,6 @@
 #include "agent/alloc/groups.hpp"
 #include "agent/alloc/kept.hpp"
 #include "agent/alloc/large.hpp"
-#include "agent/interposed.hpp"
 
 using namespace nodewise::agent;
 
@@ -22,10 +21,10 @@ constinit next_function<int(pid_t, __rlimit_resource, const struct rlimit*, stru
 constinit next_function<int(pid_t, __rlimit_resource, const struct rlimit64*, struct rlimit64*)>
     next_prlimit64{"prlimit64"};
 
-template <class Resource, class Limit>
-void make_room_for(Resource resource, const Limit* limit) noexcept {
-  if (static_cast<int>(resource) == RLIMIT_AS && limit != nullptr &&
-      limit->rlim_cur != RLIM_INFINITY) {
+template <class Limit>
+void make_room_for(pid_t pid, int resource, const Limit* limit) noexcept {
+  if (resource == RLIMIT_AS && limit != nullptr && limit->rlim_cur != RLIM_INFINITY &&
+      (pid == 0 || pid == ::getpid())) {
     if (limit->rlim_cur < arenas_bytes) { // else the limit was computed from the present usage
       shrink_arenas();
     }
@@ -36,36 +35,29 @@ void make_room_for(Resource resource, const Limit* limit) noexcept {
 } // namespace
 
 void nodewise::agent::find_next_limits() noexcept {
-  (void)next_setrlimit.find();
-  (void)next_setrlimit64.find();
-  (void)next_prlimit.find();
-  (void)next_prlimit64.find();
+  look_up(next_setrlimit, next_setrlimit64, next_prlimit, next_prlimit64);
 }
 
 NODEWISE_INTERPOSED int setrlimit(__rlimit_resource_t resource,
                                   const struct rlimit* limit) noexcept {
-  make_room_for(resource, limit);
+  make_room_for(0, static_cast<int>(resource), limit);
   return next_setrlimit.get()(resource, limit);
 }
 
 NODEWISE_INTERPOSED int setrlimit64(__rlimit_resource_t resource,
                                     const struct rlimit64* limit) noexcept {
-  make_room_for(resource, limit);
+  make_room_for(0, static_cast<int>(resource), limit);
   return next_setrlimit64.get()(resource, limit);
 }
 
 NODEWISE_INTERPOSED int prlimit(pid_t pid, __rlimit_resource resource, const struct rlimit* limit,
                                 struct rlimit* before) noexcept {
-  if (pid == 0 || pid == ::getpid()) {
-    make_room_for(resource, limit);
-  }
+  make_room_for(pid, resource, limit);
   return next_prlimit.get()(pid, resource, limit, before);
 }
 
 NODEWISE_INTERPOSED int prlimit64(pid_t pid, __rlimit_resource resource,
                                   const struct rlimit64* limit, struct rlimit64* before) noexcept {
-  if (pid == 0 || pid == ::getpid()) {
-    make_room_for(resource, limit);
-  }
+  make_room_for(pid, resource, limit);
   return next_prlimit64.get()(pid, resource, limit, before);
 }

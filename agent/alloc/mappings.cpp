@@ -1,15 +1,15 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // The program's own mmap, munmap and mremap: private anonymous writable mappings are placed like
-// large objects of malloc.
+// large objects of malloc. Memory of the Nodewise library in the program ends with munmap(), too.
+// The library places it, and the agent reports it in observe mode.
+#include <algorithm>
 #include <cerrno>
 #include <cstdarg>
-#include <cstdint>
 
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "agent/alloc/kept.hpp"
 #include "agent/alloc/large.hpp"
 #include "agent/alloc/objects.hpp"
 #include "agent/alloc/pieces.hpp"
@@ -17,48 +17,37 @@
 #include "agent/alloc/rules.hpp"
 #include "agent/alloc/syscall.hpp"
 #include "agent/asked.hpp"
-#include "agent/interposed.hpp"
 #include "agent/modules.hpp"
 #include "agent/page.hpp"
-#include "agent/report/objects_report.hpp"
 
 using namespace nodewise::agent;
 
 namespace {
 
-using mmap_function = void*(void*, std::size_t, int, int, int, off_t);
-using munmap_function = int(void*, std::size_t);
-
 void* no_mmap(void*, std::size_t, int, int, int, off_t) noexcept {
   errno = ENOSYS;
   return MAP_FAILED;
 }
-/// Calls the kernel directly, so that the agent's own objects can grow as well.
-void* no_mremap(void* old, std::size_t old_bytes, std::size_t bytes, int flags, ...) noexcept {
-  std::va_list rest;
-  va_start(rest, flags);
-  void* const address = va_arg(rest, void*); // the agent always gives it
-  va_end(rest);
-  return reinterpret_cast<void*>(
-      nodewise_ask_kernel(SYS_mremap, old, old_bytes, bytes, flags, address));
-}
 
-constinit next_function<mmap_function> next_mmap{"mmap", no_mmap};
-constinit next_function<munmap_function> next_munmap{"munmap"};
-constinit next_function<mremap_function> next_mremap{"mremap", no_mremap};
+constinit next_function<void*(void*, std::size_t, int, int, int, off_t)> next_mmap{"mmap", no_mmap};
+constinit next_function<int(void*, std::size_t)> next_munmap{"munmap"};
+constinit next_function<void*(void*, std::size_t, std::size_t, int, ...)> next_mremap{"mremap",
+                                                                                      nullptr};
 
 [[gnu::tls_model("initial-exec")]] constinit thread_local bool in_next_mremap = false;
 
 /// The next mremap() may be another library's, which calls the agent's syscall() (gperftools'
-/// tcmalloc).
+/// tcmalloc). Then, and if there is none, this calls the kernel directly, so that the agent's own
+/// objects can grow as well.
 void* call_next_mremap(void* old, std::size_t old_bytes, std::size_t bytes, int flags,
-                       ...) noexcept {
-  std::va_list rest;
-  va_start(rest, flags);
-  void* const address = va_arg(rest, void*); // the agent always gives it
-  va_end(rest);
+                       void* address) noexcept {
+  auto* const theirs = in_next_mremap ? nullptr : next_mremap.find();
+  if (theirs == nullptr) {
+    return reinterpret_cast<void*>(
+        nodewise_ask_kernel(SYS_mremap, old, old_bytes, bytes, flags, address));
+  }
   in_next_mremap = true;
-  void* const moved = next_mremap.get()(old, old_bytes, bytes, flags, address);
+  void* const moved = theirs(old, old_bytes, bytes, flags, address);
   in_next_mremap = false;
   return moved;
 }
@@ -74,24 +63,23 @@ bool is_plain_memory(int protection, int flags) noexcept {
 
 /// An allocator's mapping holds many objects: its pages have no owner by address.
 bool is_allocator(const void* caller) noexcept {
+  constexpr const char* libraries[] = {"libc",        "ld-linux",     "ld-linux-x86",
+                                       "libjemalloc", "libtcmalloc",  "libtcmalloc_minimal",
+                                       "libmimalloc", "libtbbmalloc", "librpmalloc",
+                                       "libsnmalloc", "libhoard"};
   const module_of module(caller);
-  for (const char* const name :
-       {"libc", "ld-linux", "ld-linux-x86", "libjemalloc", "libtcmalloc", "libtcmalloc_minimal",
-        "libmimalloc", "libtbbmalloc", "librpmalloc", "libsnmalloc", "libhoard"}) {
-    if (module.is(name)) {
-      return true;
-    }
-  }
-  return false;
+  return std::any_of(std::begin(libraries), std::end(libraries),
+                     [&module](const char* name) { return module.is(name); });
 }
 
-/// The program reuses a placed mapping, or a part of it, for something else.
-void forget(const void* start, std::size_t bytes) noexcept {
+/// The program reuses a placed mapping, or a part of it, for something else. `moves`: it moves a
+/// part, which must be one mapping again before the kernel can move it.
+void forget(const void* start, std::size_t bytes, bool moves = false) noexcept {
   const char* const first = static_cast<const char*>(start);
   object what;
   while (objects.take_overlapping(first, first + round_up(bytes, page_bytes()), what)) {
     const bool whole = first <= what.start && first + bytes >= what.start + what.bytes;
-    if (!whole) {
+    if (moves || !whole) {
       what.flags |= NODEWISE_AGENT_PARTLY_GONE;
     }
     report_freed(what);
@@ -117,16 +105,17 @@ void enter(void* start, std::size_t bytes, int flags, const void* caller) noexce
 
 void* map_placed(void* hint, std::size_t bytes, int protection, int flags, int file, off_t offset,
                  const void* caller) noexcept {
+  const auto map = [&] { return next_mmap.get()(hint, bytes, protection, flags, file, offset); };
   if (gate_bytes == SIZE_MAX) {
-    return next_mmap.get()(hint, bytes, protection, flags, file, offset);
+    return map();
   }
   if ((flags & MAP_FIXED) != 0 && bytes <= PTRDIFF_MAX) {
     forget(hint, bytes);
   }
-  void* start = next_mmap.get()(hint, bytes, protection, flags, file, offset);
+  void* start = map();
   if (start == MAP_FAILED && errno == ENOMEM &&
       kept_memory.give_back_all(kept_blocks::shortage::memory)) {
-    start = next_mmap.get()(hint, bytes, protection, flags, file, offset);
+    start = map();
   }
   if (start != MAP_FAILED && bytes >= gate_bytes && is_plain_memory(protection, flags) &&
       !is_allocator(caller)) {
@@ -174,10 +163,7 @@ void* remap_placed(object& what, std::size_t bytes, int flags, void* address) no
 
 void* nodewise_remap(void* old, std::size_t old_bytes, std::size_t bytes, int flags,
                      void* address) noexcept {
-  if (in_next_mremap) {
-    return no_mremap(old, old_bytes, bytes, flags, address);
-  }
-  if (gate_bytes == SIZE_MAX || old_bytes > PTRDIFF_MAX || bytes > PTRDIFF_MAX) {
+  if (in_next_mremap || gate_bytes == SIZE_MAX || old_bytes > PTRDIFF_MAX || bytes > PTRDIFF_MAX) {
     return call_next_mremap(old, old_bytes, bytes, flags, address);
   }
   if ((flags & MREMAP_FIXED) != 0) {
@@ -189,20 +175,12 @@ void* nodewise_remap(void* old, std::size_t old_bytes, std::size_t bytes, int fl
       (flags & MREMAP_DONTUNMAP) == 0 && objects.take(old, what)) {
     return remap_placed(what, bytes, flags, address);
   }
-  // A part of one of our objects must be one mapping again before the kernel can move it.
-  while (
-      objects.take_overlapping(static_cast<char*>(old), static_cast<char*>(old) + length, what)) {
-    what.flags |= NODEWISE_AGENT_PARTLY_GONE;
-    report_freed(what);
-    reset(what);
-  }
+  forget(old, length, true);
   return remap_joined(old, old_bytes, bytes, flags, address);
 }
 
 void nodewise::agent::find_next_mappers() noexcept {
-  (void)next_mmap.find();
-  (void)next_munmap.find();
-  (void)next_mremap.find();
+  look_up(next_mmap, next_munmap, next_mremap);
 }
 
 NODEWISE_INTERPOSED void* mmap(void* hint, std::size_t bytes, int protection, int flags, int file,
@@ -229,4 +207,18 @@ NODEWISE_INTERPOSED void* mremap(void* old, std::size_t old_bytes, std::size_t b
   void* const address = (flags & MREMAP_FIXED) != 0 ? va_arg(rest, void*) : nullptr;
   va_end(rest);
   return nodewise_remap(old, old_bytes, bytes, flags, address);
+}
+
+/// Called by the library with fresh memory, before it is placed.
+NODEWISE_INTERPOSED void nodewise_agent_region(void* start, std::size_t bytes) noexcept {
+  if (gate_bytes == SIZE_MAX || !asked.observe || bytes < asked.threshold_bytes) {
+    return;
+  }
+  const int kept = errno;
+  object made = unplaced(NODEWISE_AGENT_REGION, bytes, NODEWISE_CALLER);
+  made.start = static_cast<char*>(start);
+  made.flags = NODEWISE_AGENT_UNASKED;
+  count_made(made);
+  (void)objects.insert(made);
+  errno = kept;
 }

@@ -1,15 +1,53 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// Memory of a module, such as its static arrays, and for the data about it.
 #pragma once
 
-#include <cstddef>
+#include <algorithm>
 #include <cstring>
+#include <span>
 
-#include <sys/mman.h>
+#include <link.h>
 
 #include "agent/page.hpp"
 #include "sys/raw.hpp"
 
 namespace nodewise::agent {
+
+/// The part of a module's memory that is zero at first and not from its file: the bytes after the
+/// file's bytes in a writable segment.
+struct zero_memory {
+  static constexpr std::size_t most = 4;
+  struct range {
+    std::uintptr_t begin;
+    std::uintptr_t end;
+  } ranges[most] = {};
+  std::size_t count = 0;
+
+  explicit zero_memory(const dl_phdr_info& module) noexcept {
+    for (const ElfW(Phdr) & segment : std::span(module.dlpi_phdr, module.dlpi_phnum)) {
+      if (segment.p_type == PT_LOAD && (segment.p_flags & PF_W) != 0 &&
+          segment.p_memsz > segment.p_filesz && count < most) {
+        const std::uintptr_t start = module.dlpi_addr + segment.p_vaddr;
+        ranges[count++] = {start + segment.p_filesz, start + segment.p_memsz};
+      }
+    }
+  }
+
+  [[nodiscard]] std::uint64_t bytes() const noexcept {
+    std::uint64_t sum = 0;
+    for (const range& each : ranges) { // those after the first `count` are empty
+      sum += each.end - each.begin;
+    }
+    return sum;
+  }
+
+  [[nodiscard]] bool holds(std::uintptr_t begin, std::uint64_t bytes) const noexcept {
+    return std::any_of(std::begin(ranges), std::end(ranges), [begin, bytes](const range& each) {
+      return begin >= each.begin && begin < each.end && bytes <= each.end - begin;
+    });
+  }
+};
 
 /// Memory for the data about one module, which is freed as a whole.
 class module_memory {

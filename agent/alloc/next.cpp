@@ -1,15 +1,13 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "agent/alloc/next.hpp"
 
-#include <atomic>
 #include <cerrno>
-#include <cstdlib>
 
 #include <dlfcn.h>
 #include <link.h>
 
-#include "agent/alloc/own_mapping.hpp"
-#include "agent/behind.hpp"
+#include "agent/alloc/objects.hpp"
+#include "agent/interposed.hpp"
 #include "agent/modules.hpp"
 
 namespace nodewise::agent {
@@ -107,21 +105,11 @@ struct first<Through, function> {
 };
 
 template <next_allocator& Through>
-void* first_realloc(void* old, std::size_t bytes) {
-  return resolve() ? Through.realloc(old, bytes) : nullptr;
-}
-
-template <next_allocator& Through>
-int first_posix_memalign(void** into, std::size_t alignment, std::size_t bytes) {
-  return resolve() ? Through.posix_memalign(into, alignment, bytes) : ENOMEM;
-}
-
-template <next_allocator& Through>
 constexpr next_allocator unresolved = {first<Through, &next_allocator::malloc>::call,
                                        first<Through, &next_allocator::calloc>::call,
-                                       first_realloc<Through>,
+                                       first<Through, &next_allocator::realloc>::call,
                                        first<Through, &next_allocator::free>::call,
-                                       first_posix_memalign<Through>,
+                                       first<Through, &next_allocator::posix_memalign>::call,
                                        first<Through, &next_allocator::aligned_alloc>::call,
                                        first<Through, &next_allocator::memalign>::call,
                                        first<Through, &next_allocator::malloc_usable_size>::call};

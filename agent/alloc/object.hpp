@@ -52,6 +52,21 @@ struct object {
   rule_set above;    ///< rules whose `above` fits the allocation's stack
   rule_set numbered; ///< rules that have given it a number
   rule_set within;   ///< of these, the rules whose `nth` has that number
+
+  /// Whether it is placed, and not only observed.
+  [[nodiscard]] bool is_to_be_placed() const noexcept {
+    return where != nullptr && (flags & NODEWISE_AGENT_UNASKED) == 0;
+  }
 };
+
+// What happens to objects, for the report and the trace (agent/report/objects_report.cpp):
+
+/// Gives a new object its number, and its allocation if that is not known yet. Counts whether it
+/// was placed.
+void count_made(object& what) noexcept;
+/// The object has moved or changed its size.
+void tell_moved(const object& what) noexcept;
+/// Call it before the memory of a freed object goes away.
+void report_freed(const object& what) noexcept;
 
 } // namespace nodewise::agent

@@ -2,11 +2,10 @@
 #include "agent/alloc/object_table.hpp"
 
 #include <csignal>
-#include <cstddef>
 
 #include <sys/mman.h>
 
-#include "agent/alloc/extent_room.hpp"
+#include "agent/alloc/system_facts.hpp"
 #include "sys/raw.hpp"
 
 extern "C" {
@@ -72,19 +71,20 @@ std::size_t object_table::slots::home(key address) const noexcept {
   return static_cast<std::size_t>(mixed >> 32) & (count - 1);
 }
 
-std::size_t object_table::slots::position(key address) const noexcept {
+object* object_table::slots::find(const void* start) const noexcept {
+  const auto address = reinterpret_cast<key>(start);
   // Bounded, since keys may move while a reader without the lock follows them.
   std::size_t at = home(address);
   for (std::size_t step = 0; step < count; ++step, at = after(at)) {
     const key found = keys[at].load(relaxed);
     if (found == address) {
-      return at;
+      return objects + at;
     }
     if (found == 0) {
       break;
     }
   }
-  return count;
+  return nullptr;
 }
 
 void object_table::slots::put(const object& value) noexcept {
@@ -97,20 +97,16 @@ void object_table::slots::put(const object& value) noexcept {
   keys[at].store(address, relaxed);
 }
 
-void object_table::slots::move(std::size_t from, std::size_t to) noexcept {
-  objects[to] = objects[from];
-  keys[to].store(keys[from].load(relaxed), relaxed);
-}
-
 /// Closes the gap by moving later entries back, so that no marks of removed keys accumulate.
-void object_table::slots::remove(std::size_t at) noexcept {
-  std::size_t gap = at;
-  std::size_t next = after(at);
+void object_table::slots::remove(const object& what) noexcept {
+  auto gap = static_cast<std::size_t>(&what - objects);
+  std::size_t next = after(gap);
   for (key found = 0; (found = keys[next].load(relaxed)) != 0; next = after(next)) {
     const std::size_t from_home = (next - home(found)) & (count - 1);
     const std::size_t from_gap = (next - gap) & (count - 1);
     if (from_home >= from_gap) {
-      move(next, gap);
+      objects[gap] = objects[next];
+      keys[gap].store(found, relaxed);
       gap = next;
     }
   }
@@ -142,15 +138,12 @@ bool object_table::make_room() noexcept {
   if (larger == nullptr) {
     return old != nullptr && live_ + 2 <= old->count;
   }
-  for (std::size_t at = 0; old != nullptr && at < old->count; ++at) {
-    if (old->keys[at].load(relaxed) != 0) {
-      larger->put(old->objects[at]);
-    }
+  if (old != nullptr) {
+    old->for_each([larger](const object& each) { larger->put(each); });
   }
   slots_.store(larger, release_order);
-  nodewise_agent_view.all.keys = reinterpret_cast<std::uintptr_t>(larger->keys);
-  nodewise_agent_view.all.objects = reinterpret_cast<std::uintptr_t>(larger->objects);
-  nodewise_agent_view.all.count = larger->count;
+  nodewise_agent_view.all = {reinterpret_cast<std::uintptr_t>(larger->keys),
+                             reinterpret_cast<std::uintptr_t>(larger->objects), larger->count};
   return true;
 }
 
@@ -165,33 +158,32 @@ void object_table::end_change() noexcept {
   __atomic_add_fetch(&nodewise_agent_view.changes, 1, __ATOMIC_RELEASE);
 }
 
+object* object_table::held(const void* start) const noexcept {
+  const slots* const all = slots_.load(relaxed);
+  return all == nullptr ? nullptr : all->find(start);
+}
+
 bool object_table::contains(const void* start) noexcept {
   const std::size_t before = changes_.load(acquire);
   const slots* const all = slots_.load(acquire);
   if (all == nullptr) {
     return false;
   }
-  const bool found = all->position(reinterpret_cast<key>(start)) != all->count;
+  const bool found = all->find(start) != nullptr;
   std::atomic_thread_fence(acquire);
   if (before % 2 == 0 && changes_.load(relaxed) == before) {
     return found;
   }
-  const guard held(*this);
-  return locked_position(start) != slots_.load(relaxed)->count;
-}
-
-std::size_t object_table::locked_position(const void* start) const noexcept {
-  return slots_.load(relaxed)->position(reinterpret_cast<key>(start));
+  const guard locked(*this);
+  return held(start) != nullptr;
 }
 
 bool object_table::insert(const object& value) noexcept {
-  const guard held(*this);
+  const guard locked(*this);
   // The kernel has reused the address, so the old entry is stale.
-  const slots* const all = slots_.load(relaxed);
-  const std::size_t stale = all == nullptr ? 0 : locked_position(value.start);
-  if (all != nullptr && stale != all->count) {
-    give_back_extents(all->objects[stale]);
-    remove_locked(stale);
+  if (object* const stale = held(value.start); stale != nullptr) {
+    give_back_extents(*stale);
+    remove_held(*stale);
   }
   begin_change();
   const bool room = make_room();
@@ -212,46 +204,40 @@ bool object_table::insert(const object& value) noexcept {
 }
 
 bool object_table::find(const void* start, object& into) noexcept {
-  const guard held(*this);
-  const slots* const all = slots_.load(relaxed);
-  if (all == nullptr) {
+  const guard locked(*this);
+  const object* const found = held(start);
+  if (found != nullptr) {
+    into = *found;
+  }
+  return found != nullptr;
+}
+
+bool object_table::take_held(const void* start, object& into) noexcept {
+  const object* const found = held(start);
+  if (found == nullptr) {
     return false;
   }
-  const std::size_t at = locked_position(start);
-  if (at == all->count) {
-    return false;
-  }
-  into = all->objects[at];
+  into = *found;
+  remove_held(*found);
   return true;
 }
 
 bool object_table::take(const void* start, object& into) noexcept {
-  const guard held(*this);
-  slots* const all = slots_.load(relaxed);
-  if (all == nullptr) {
-    return false;
-  }
-  const std::size_t at = locked_position(start);
-  if (at == all->count) {
-    return false;
-  }
-  into = all->objects[at];
-  remove_locked(at);
-  return true;
+  const guard locked(*this);
+  return take_held(start, into);
 }
 
-void object_table::remove_locked(std::size_t at) noexcept {
-  slots* const all = slots_.load(relaxed);
+void object_table::remove_held(const object& what) noexcept {
   begin_change();
-  const auto first = reinterpret_cast<std::uintptr_t>(all->objects[at].start);
-  if (is_mapping(all->objects[at])) {
+  const auto first = reinterpret_cast<std::uintptr_t>(what.start);
+  if (is_mapping(what)) {
     --maps_;
     map_ranges_.remove(first);
   }
   if (keeps_ranges_) {
     ranges_.remove(first);
   }
-  all->remove(at);
+  slots_.load(relaxed)->remove(what);
   --live_;
   end_change();
 }
@@ -260,56 +246,44 @@ bool object_table::take_overlapping(const char* first, const char* last, object&
   if (maps_.load(relaxed) == 0) {
     return false;
   }
-  const guard held(*this);
+  const guard locked(*this);
   const std::uintptr_t start = map_ranges_.last_overlapping(reinterpret_cast<std::uintptr_t>(first),
                                                             reinterpret_cast<std::uintptr_t>(last));
-  if (start == 0) {
-    return false;
-  }
-  const std::size_t at = locked_position(reinterpret_cast<const void*>(start));
-  into = slots_.load(relaxed)->objects[at];
-  remove_locked(at);
-  return true;
+  return start != 0 && take_held(reinterpret_cast<const void*>(start), into);
 }
 
 void object_table::replace(const object& value) noexcept {
-  const guard held(*this);
-  slots* const all = slots_.load(relaxed);
-  const std::size_t at = locked_position(value.start);
-  if (at != all->count) {
-    all->objects[at] = value;
+  const guard locked(*this);
+  if (object* const found = held(value.start); found != nullptr) {
+    *found = value;
   }
 }
 
 bool object_table::change(const void* start, std::uint64_t sequence, void (*how)(object&, void*),
                           void* with) noexcept {
-  const guard held(*this);
-  slots* const all = slots_.load(relaxed);
-  const std::size_t at = all == nullptr ? 0 : locked_position(start);
-  if (all == nullptr || at == all->count || all->objects[at].sequence != sequence) {
+  const guard locked(*this);
+  object* const found = held(start);
+  if (found == nullptr || found->sequence != sequence) {
     return false;
   }
-  how(all->objects[at], with);
+  how(*found, with);
   return true;
 }
 
 void object_table::change_overlapping(const char* first, const char* last,
                                       void (*how)(object&, void*), void* with) noexcept {
-  const guard held(*this);
+  const guard locked(*this);
   const auto begin = reinterpret_cast<std::uintptr_t>(first);
   auto end = reinterpret_cast<std::uintptr_t>(last);
   while ((end = ranges_.last_overlapping(begin, end)) != 0) {
-    how(slots_.load(relaxed)->objects[locked_position(reinterpret_cast<const void*>(end))], with);
+    how(*held(reinterpret_cast<const void*>(end)), with);
   }
 }
 
 void object_table::change_all(void (*how)(object&, void*), void* with) noexcept {
-  const guard held(*this);
-  slots* const all = slots_.load(relaxed);
-  for (std::size_t at = 0; all != nullptr && at < all->count; ++at) {
-    if (all->keys[at].load(relaxed) != 0) {
-      how(all->objects[at], with);
-    }
+  const guard locked(*this);
+  if (const slots* const all = slots_.load(relaxed); all != nullptr) {
+    all->for_each([how, with](object& each) { how(each, with); });
   }
 }
 
@@ -320,15 +294,13 @@ object_table::copy object_table::snapshot(bool wait) noexcept {
   } else if (::pthread_mutex_trylock(&mutex_) != 0) {
     return made;
   }
-  const slots* const all = slots_.load(relaxed);
   if (live_ != 0) {
     made.mapped_bytes = live_ * sizeof(object);
     made.objects = static_cast<object*>(map_zeroed(made.mapped_bytes));
   }
-  for (std::size_t at = 0; made.objects != nullptr && at < all->count; ++at) {
-    if (all->keys[at].load(relaxed) != 0) {
-      made.objects[made.count++] = all->objects[at];
-    }
+  if (made.objects != nullptr) {
+    slots_.load(relaxed)->for_each(
+        [&made](const object& each) { made.objects[made.count++] = each; });
   }
   unlock();
   return made;

@@ -93,18 +93,27 @@ class object_table {
     [[nodiscard]] std::size_t after(std::size_t at) const noexcept {
       return (at + 1) & (count - 1);
     }
-    /// Where the key is, or `count`.
-    [[nodiscard]] std::size_t position(key address) const noexcept;
+    /// nullptr if no object begins there.
+    [[nodiscard]] object* find(const void* start) const noexcept;
     void put(const object& value) noexcept;
-    void move(std::size_t from, std::size_t to) noexcept;
-    void remove(std::size_t at) noexcept;
+    /// `what` is an entry of the table.
+    void remove(const object& what) noexcept;
+    template <class Each>
+    void for_each(Each each) const noexcept {
+      for (std::size_t at = 0; at < count; ++at) {
+        if (keys[at].load(std::memory_order_relaxed) != 0) {
+          each(objects[at]);
+        }
+      }
+    }
   };
-
-  void remove_locked(std::size_t at) noexcept;
 
   [[nodiscard]] static slots* map_slots(std::size_t count) noexcept;
   [[nodiscard]] bool make_room() noexcept;
-  [[nodiscard]] std::size_t locked_position(const void* start) const noexcept;
+  // For the thread that holds the lock:
+  [[nodiscard]] object* held(const void* start) const noexcept;
+  [[nodiscard]] bool take_held(const void* start, object& into) noexcept;
+  void remove_held(const object& what) noexcept;
   void begin_change() noexcept;
   void end_change() noexcept;
 

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// The objects of the process, and the sizes of requests that may become one.
+// The objects of the process with their mappings, and the sizes of requests that may become one.
 #pragma once
 
 #include <cstddef>
@@ -28,5 +28,11 @@ namespace nodewise::agent {
   return (reinterpret_cast<std::uintptr_t>(start) & page_mask) == 0 && start != nullptr &&
          (kept_memory.is_lent(start) || objects.contains(start));
 }
+
+/// Gives the object a mapping of its own, with a page in front. Kept blocks are given up for it.
+/// False if the kernel has no memory.
+[[nodiscard]] bool map_for(object& what, std::size_t alignment) noexcept;
+/// For the time before the next allocator is known.
+[[nodiscard]] void* allocate_unplaced(std::size_t bytes, std::size_t alignment) noexcept;
 
 } // namespace nodewise::agent

@@ -1,8 +1,10 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "agent/alloc/pieces.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 
 #include <fcntl.h>
@@ -16,21 +18,6 @@ namespace nodewise::agent {
 
 namespace {
 
-/// Reads the number at `at` and moves `at` past it.
-std::uint64_t number_at(const char*& at, unsigned base) noexcept {
-  std::uint64_t value = 0;
-  for (;; ++at) {
-    const char digit = *at;
-    const int of_digit = digit >= '0' && digit <= '9'   ? digit - '0'
-                         : digit >= 'a' && digit <= 'f' ? digit - 'a' + 10
-                                                        : 16;
-    if (of_digit >= static_cast<int>(base)) {
-      return value;
-    }
-    value = value * base + static_cast<std::uint64_t>(of_digit);
-  }
-}
-
 /// A line of /proc/self/maps: "begin-end rights offset device inode path".
 struct mapping {
   std::uintptr_t begin;
@@ -38,14 +25,13 @@ struct mapping {
   char rights[4];
   bool has_file;
 
-  explicit mapping(const char* line) noexcept {
-    begin = number_at(line, 16);
-    end = number_at(++line, 16);
-    std::memcpy(rights, ++line, sizeof rights);
-    line += sizeof rights + 1;
-    (void)number_at(line, 16); // offset
-    line = std::strchr(line + 1, ' ');
-    has_file = line == nullptr || number_at(++line, 10) != 0;
+  explicit mapping(char* line) noexcept {
+    begin = std::strtoul(line, &line, 16);
+    end = std::strtoul(line + 1, &line, 16);
+    std::memcpy(rights, line + 1, sizeof rights);
+    (void)std::strtoul(line + 1 + sizeof rights, &line, 16); // offset
+    const char* const device_end = std::strchr(line + 1, ' ');
+    has_file = device_end == nullptr || std::strtoul(device_end, nullptr, 10) != 0;
   }
 };
 
@@ -85,44 +71,40 @@ class pieces {
   [[nodiscard]] std::uintptr_t reached() const noexcept { return begin(count_); }
 
   void read() noexcept {
-    const int file = static_cast<int>(
-        sys::raw::call(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0));
+    const long file =
+        sys::raw::call(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
+    if (file < 0) {
+      return;
+    }
     char text[1024]; // room for some lines; only long paths are cut, at their ends
     std::size_t held = 0;
     bool in_path = false;
-    for (long got = 1; file >= 0 && got > 0;) {
+    for (long got = 1; got > 0;) {
       got = sys::raw::call(SYS_read, file, text + held, sizeof text - 1 - held);
       held += static_cast<std::size_t>(got > 0 ? got : 0);
       text[held] = '\0';
       held = take_lines(text, held, in_path);
     }
-    if (file >= 0) {
-      sys::raw::call(SYS_close, file);
-    }
+    sys::raw::call(SYS_close, file);
   }
 
   /// Moves the rest of the last line to the front, and returns its length.
   std::size_t take_lines(char* text, std::size_t held, bool& in_path) noexcept {
-    constexpr std::size_t longest_without_path = 128;
+    constexpr std::ptrdiff_t longest_without_path = 128;
     char* line = text;
     char* const end = text + held;
     while (line != end) {
-      char* const newline = static_cast<char*>(std::memchr(line, '\n', held - offset(text, line)));
-      if (newline == nullptr && !in_path && offset(line, end) < longest_without_path) {
+      char* const newline = std::find(line, end, '\n');
+      if (newline == end && !in_path && end - line < longest_without_path) {
         break;
       }
       if (!in_path) {
         take(mapping(line));
       }
-      in_path = newline == nullptr;
+      in_path = newline == end;
       line = in_path ? end : newline + 1;
     }
-    const std::size_t left = offset(line, end);
-    std::memmove(text, line, left);
-    return left;
-  }
-  static std::size_t offset(const char* from, const char* to) noexcept {
-    return static_cast<std::size_t>(to - from);
+    return static_cast<std::size_t>(std::copy(line, end, text) - text);
   }
 
   void take(const mapping& each) noexcept {
@@ -153,7 +135,7 @@ class pieces {
 
 /// Moves all mappings to `target`, the last one with room for `more` bytes. If one cannot move,
 /// those before it are moved back.
-bool move_all(mremap_function& remap, const pieces& all, char* target, std::size_t more,
+bool move_all(remap_function& remap, const pieces& all, char* target, std::size_t more,
               int flags) noexcept {
   const auto at = [&](std::size_t i) { return target + (all.begin(i) - all.begin(0)); };
   for (std::size_t i = 0; i < all.count(); ++i) {
@@ -175,7 +157,7 @@ bool move_all(mremap_function& remap, const pieces& all, char* target, std::size
 
 } // namespace
 
-void* remap_pieces(mremap_function& remap, void* old, std::size_t old_bytes, std::size_t bytes,
+void* remap_pieces(remap_function& remap, void* old, std::size_t old_bytes, std::size_t bytes,
                    int flags, void* address) noexcept {
   const std::size_t now = round_up(bytes, page_bytes());
   const std::size_t before = round_up(old_bytes, page_bytes());

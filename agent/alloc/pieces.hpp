@@ -7,13 +7,14 @@
 
 namespace nodewise::agent {
 
-using mremap_function = void*(void*, std::size_t, std::size_t, int, ...);
+using remap_function = void*(void* old, std::size_t old_bytes, std::size_t bytes, int flags,
+                             void* address) noexcept;
 
 /// For the time after `remap`, which is mremap(), has failed with EFAULT. Grows or moves the range
 /// mapping by mapping, so that each keeps its pages and access rights. The last mapping grows.
 /// EFAULT, as without the agent, if the range has gaps, different rights, or other than anonymous
 /// memory.
-[[nodiscard]] void* remap_pieces(mremap_function& remap, void* old, std::size_t old_bytes,
+[[nodiscard]] void* remap_pieces(remap_function& remap, void* old, std::size_t old_bytes,
                                  std::size_t bytes, int flags, void* address) noexcept;
 
 } // namespace nodewise::agent

@@ -1,11 +1,10 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "agent/alloc/placement.hpp"
 
-#include <sys/mman.h>
+#include <algorithm>
 
 #include <nodewise/arithmetic.hpp>
 
-#include "agent/alloc/extent_room.hpp"
 #include "agent/alloc/extents.hpp"
 #include "agent/alloc/front.hpp"
 #include "agent/alloc/kept.hpp"
@@ -20,9 +19,7 @@ namespace {
 constexpr std::size_t word_bits = sizeof(unsigned long) * 8;
 
 bool by_extents(const object& what) noexcept {
-  const placement_kind kind = what.where->kind;
-  return kind == placement_kind::blocked || kind == placement_kind::cyclic ||
-         kind == placement_kind::map;
+  return placements::traits_of(what.where->kind).divided != placements::division::none;
 }
 
 /// The node mask of a list of owners.
@@ -33,7 +30,7 @@ struct node_mask {
   void insert(int node) noexcept {
     const auto at = static_cast<std::size_t>(node);
     words[at / word_bits] |= 1UL << (at % word_bits);
-    count = at / word_bits >= count ? at / word_bits + 1 : count;
+    count = std::max(count, at / word_bits + 1);
   }
   explicit node_mask(const owner_list& owners) noexcept {
     for (std::size_t run = 0; run < owners.runs; ++run) {
@@ -70,8 +67,7 @@ sys::policy policy_of(placement_kind kind, std::size_t nodes) noexcept {
 
 /// A single policy for the whole range. Returns 1, or -errno.
 long bind_whole(const object& what, placement_kind kind, bool move) noexcept {
-  const owner_list none{};
-  const owner_list& owners = kind == placement_kind::local ? none : what.where->owners;
+  const owner_list owners = kind == placement_kind::local ? owner_list{} : what.where->owners;
   const long answer = bind_one(mapping_of(what), mapping_bytes(what), policy_of(kind, owners.runs),
                                node_mask(owners), move);
   return answer < 0 ? answer : 1;
@@ -87,7 +83,7 @@ void interleave_present_pages(const object& what) noexcept {
     void* page[at_once];
     int node[at_once];
     int status[at_once];
-    const std::size_t count = pages - first < at_once ? pages - first : at_once;
+    const std::size_t count = std::min(pages - first, at_once);
     for (std::size_t i = 0; i < count; ++i) {
       page[i] = what.start + (first + i) * page_bytes();
       node[i] = owners.run[(first + i) % owners.runs].node;
@@ -157,9 +153,7 @@ std::size_t cyclic_granule(const object& what) noexcept {
   constexpr std::size_t largest = std::size_t{2} << 20;
   constexpr std::size_t rounds = 16;
   if (what.where->granule_bytes != 0) {
-    const std::size_t whole = round_up(what.placed_bytes, page_bytes());
-    return what.where->granule_bytes < whole ? round_up(what.where->granule_bytes, page_bytes())
-                                             : whole;
+    return round_up(std::min(what.where->granule_bytes, what.placed_bytes), page_bytes());
   }
   const std::size_t each = what.placed_bytes / (rounds * what.where->owners.slots);
   std::size_t granule = page_bytes();
@@ -191,25 +185,29 @@ void choose_granule(object& what) noexcept {
   }
 }
 
-void refuse(object& what, long answer) noexcept {
-  what.refused_errno = static_cast<int>(-answer);
-  forget_policies(mapping_of(what), mapping_bytes(what));
-}
-
-void place_whole(object& what, placement_kind kind, bool move) noexcept {
-  if (!reserve_extents(1)) {
+/// Reserves room for at most `most` policies and sets them by `bind`, which returns their number,
+/// or -errno. If the kernel refuses one, the whole range has none.
+template <class Bind>
+void place_by(object& what, std::size_t most, Bind bind) noexcept {
+  if (!reserve_extents(most)) {
     what.flags |= NODEWISE_AGENT_MAP_LIMIT;
     return;
   }
-  const long answer = bind_whole(what, kind, move);
-  if (answer < 0) {
-    release_extents(1);
-    refuse(what, answer);
+  const long extents = bind();
+  if (extents < 0) {
+    release_extents(most);
+    what.refused_errno = static_cast<int>(-extents);
+    forget_policies(mapping_of(what), mapping_bytes(what));
     return;
   }
-  what.extents = 1;
+  what.extents = static_cast<unsigned>(extents);
   what.flags |= NODEWISE_AGENT_PLACED;
-  if (move && kind == placement_kind::interleave) {
+  release_extents(most - what.extents);
+}
+
+void place_whole(object& what, placement_kind kind, bool move) noexcept {
+  place_by(what, 1, [&] { return bind_whole(what, kind, move); });
+  if ((what.flags & NODEWISE_AGENT_PLACED) != 0 && move && kind == placement_kind::interleave) {
     interleave_present_pages(what);
   }
 }
@@ -225,23 +223,6 @@ void place_where_mappings_are_short(object& what, bool move) noexcept {
   }
   what.flags |= NODEWISE_AGENT_INTERLEAVED;
   place_whole(what, placement_kind::interleave, move);
-}
-
-void place_by_extents(object& what, bool move) noexcept {
-  const std::size_t wanted = count_extents(what);
-  if (!reserve_extents(wanted)) {
-    what.flags |= NODEWISE_AGENT_MAP_LIMIT;
-    return;
-  }
-  const long extents = bind_extents(what, move);
-  if (extents < 0) {
-    release_extents(wanted);
-    refuse(what, extents);
-    return;
-  }
-  what.extents = static_cast<unsigned>(extents);
-  what.flags |= NODEWISE_AGENT_PLACED;
-  release_extents(wanted - what.extents);
 }
 
 /// Call it before the first touch: a huge page would contain the memory of several owners.
@@ -275,8 +256,7 @@ object unplaced(std::uint32_t kind, std::size_t bytes, const void* caller) noexc
 }
 
 std::size_t preferred_alignment(const object& what) noexcept {
-  const bool placed = what.where != nullptr && (what.flags & NODEWISE_AGENT_UNASKED) == 0;
-  if (!placed || !by_extents(what)) {
+  if (!what.is_to_be_placed() || !by_extents(what)) {
     return page_bytes();
   }
   object probe = what;
@@ -287,8 +267,7 @@ std::size_t preferred_alignment(const object& what) noexcept {
 
 void place(object& what, present_pages present) noexcept {
   what.granule_bytes = page_bytes();
-  if (what.where == nullptr || (what.flags & NODEWISE_AGENT_UNASKED) != 0 ||
-      what.mapped_bytes == 0) {
+  if (!what.is_to_be_placed() || what.mapped_bytes == 0) {
     return;
   }
   constexpr unsigned outcome = NODEWISE_AGENT_PLACED | NODEWISE_AGENT_MAP_LIMIT |
@@ -312,7 +291,7 @@ void place(object& what, present_pages present) noexcept {
   if (!move && what.pid == 0 && what.kind == NODEWISE_AGENT_MAP) { // others have a page in front
     begin_page_record(what);
   }
-  place_by_extents(what, move);
+  place_by(what, count_extents(what), [&] { return bind_extents(what, move); });
 }
 
 void reset(object& what) noexcept {
@@ -327,12 +306,12 @@ bool forget_policies(void* start, std::size_t bytes) noexcept {
 }
 
 bool reserve_extents(std::size_t count) noexcept {
-  do {
-    if (try_reserve_extents(count)) {
-      return true;
+  while (!try_reserve_extents(count)) {
+    if (!kept_memory.give_back_all(kept_blocks::shortage::policies)) {
+      return false;
     }
-  } while (kept_memory.give_back_all(kept_blocks::shortage::policies));
-  return false;
+  }
+  return true;
 }
 
 } // namespace nodewise::agent

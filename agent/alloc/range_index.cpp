@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "agent/alloc/range_index.hpp"
 
-#include <sys/mman.h>
+#include <algorithm>
 
 #include "sys/raw.hpp"
 
@@ -13,10 +13,11 @@ constexpr auto relaxed = std::memory_order_relaxed;
 
 } // namespace
 
-void range_index::copy(range& into, const range& from) noexcept {
-  into.begin.store(from.begin.load(relaxed), relaxed);
-  into.end.store(from.end.load(relaxed), relaxed);
-  into.sequence.store(from.sequence.load(relaxed), relaxed);
+range_index::range& range_index::range::operator=(const range& from) noexcept {
+  begin.store(from.begin.load(relaxed), relaxed);
+  end.store(from.end.load(relaxed), relaxed);
+  sequence.store(from.sequence.load(relaxed), relaxed);
+  return *this;
 }
 
 void range_index::begin_change() noexcept {
@@ -34,40 +35,23 @@ range_index::chunk& range_index::chunk_at(std::size_t position) const noexcept {
 
 /// Limits the count: a reader must stay inside the chunk while a writer changes it.
 std::size_t range_index::count_of(const chunk& in) noexcept {
-  const std::size_t count = in.count.load(relaxed);
-  return count < chunk_ranges ? count : chunk_ranges;
+  return std::min(in.count.load(relaxed), chunk_ranges);
 }
 
 std::size_t range_index::count_to(const chunk& in, std::uintptr_t address) noexcept {
-  std::size_t first = 0;
-  std::size_t last = count_of(in);
-  while (first < last) {
-    const std::size_t middle = first + (last - first) / 2;
-    if (in.ranges[middle].begin.load(relaxed) <= address) {
-      first = middle + 1;
-    } else {
-      last = middle;
-    }
-  }
-  return first;
+  const range* const after =
+      std::partition_point(in.ranges, in.ranges + count_of(in), [address](const range& each) {
+        return each.begin.load(relaxed) <= address;
+      });
+  return static_cast<std::size_t>(after - in.ranges);
 }
 
 std::size_t range_index::chunk_for(std::uintptr_t address, std::size_t chunks) const noexcept {
-  std::size_t first = 0;
-  std::size_t last = chunks;
-  while (first < last) {
-    const std::size_t middle = first + (last - first) / 2;
-    if (chunk_at(middle).ranges[0].begin.load(relaxed) <= address) {
-      first = middle + 1;
-    } else {
-      last = middle;
-    }
-  }
-  return first == 0 ? 0 : first - 1;
-}
-
-range_index::chunk* range_index::new_chunk() noexcept {
-  return static_cast<chunk*>(sys::raw::map(sizeof(chunk), PROT_READ | PROT_WRITE, 0));
+  const auto* const after =
+      std::partition_point(order_, order_ + chunks, [address](const std::atomic<chunk*>& each) {
+        return each.load(relaxed)->ranges[0].begin.load(relaxed) <= address;
+      });
+  return after == order_ ? 0 : static_cast<std::size_t>(after - order_) - 1;
 }
 
 /// Inserts an empty chunk at this position of the order.
@@ -77,7 +61,10 @@ bool range_index::insert_chunk(std::size_t position) noexcept {
     return false;
   }
   chunk* const unused = order_[chunks].load(relaxed);
-  chunk* const made = unused != nullptr ? unused : new_chunk();
+  chunk* const made =
+      unused != nullptr
+          ? unused
+          : static_cast<chunk*>(sys::raw::map(sizeof(chunk), PROT_READ | PROT_WRITE, 0));
   if (made == nullptr) {
     return false;
   }
@@ -98,9 +85,7 @@ bool range_index::split(std::size_t position) noexcept {
   chunk& lower = chunk_at(position);
   chunk& upper = chunk_at(position + 1);
   constexpr std::size_t half = chunk_ranges / 2;
-  for (std::size_t i = half; i < chunk_ranges; ++i) {
-    copy(upper.ranges[i - half], lower.ranges[i]);
-  }
+  std::copy(lower.ranges + half, std::end(lower.ranges), upper.ranges);
   upper.count.store(chunk_ranges - half, relaxed);
   lower.count.store(half, relaxed);
   return true;
@@ -119,9 +104,7 @@ void range_index::join_with_next(std::size_t position) noexcept {
   if (had + more > chunk_ranges / 2) {
     return;
   }
-  for (std::size_t i = 0; i < more; ++i) {
-    copy(lower.ranges[had + i], upper.ranges[i]);
-  }
+  std::copy_n(upper.ranges, more, lower.ranges + had);
   lower.count.store(had + more, relaxed);
   remove_chunk(position + 1);
 }
@@ -148,17 +131,13 @@ void range_index::add(std::uintptr_t begin, std::uintptr_t end, std::uint64_t se
     chunk& into = chunk_at(in);
     const std::size_t count = count_of(into);
     const std::size_t at = count_to(into, begin);
-    for (std::size_t i = count; i > at; --i) {
-      copy(into.ranges[i], into.ranges[i - 1]);
-    }
+    std::copy_backward(into.ranges + at, into.ranges + count, into.ranges + count + 1);
     into.ranges[at].begin.store(begin, relaxed);
     into.ranges[at].end.store(end, relaxed);
     into.ranges[at].sequence.store(sequence, relaxed);
     into.count.store(count + 1, relaxed);
-    complement_of_lowest_.store(
-        ~begin > complement_of_lowest_.load(relaxed) ? ~begin : complement_of_lowest_.load(relaxed),
-        relaxed);
-    highest_.store(end > highest_.load(relaxed) ? end : highest_.load(relaxed), relaxed);
+    complement_of_lowest_.store(std::max(~begin, complement_of_lowest_.load(relaxed)), relaxed);
+    highest_.store(std::max(end, highest_.load(relaxed)), relaxed);
   }
   end_change();
 }
@@ -176,9 +155,7 @@ void range_index::remove(std::uintptr_t begin) noexcept {
     return;
   }
   begin_change();
-  for (std::size_t i = after; i < count; ++i) {
-    copy(from.ranges[i - 1], from.ranges[i]);
-  }
+  std::copy(from.ranges + after, from.ranges + count, from.ranges + after - 1);
   from.count.store(count - 1, relaxed);
   if (count == 1) {
     remove_chunk(in);
@@ -210,12 +187,8 @@ std::uintptr_t range_index::last_overlapping(std::uintptr_t begin,
 
 /// Searches the index. The result is right if no thread changed the index meanwhile.
 void range_index::look(std::uintptr_t address, place& into) const noexcept {
-  into.begin = 0;
-  into.end = UINTPTR_MAX;
-  into.sequence = 0;
-  into.is_range = false;
-  const std::size_t found = chunks_.load(relaxed);
-  const std::size_t chunks = found < most_chunks ? found : most_chunks;
+  into = {0, UINTPTR_MAX, 0, false, into.version};
+  const std::size_t chunks = std::min(chunks_.load(relaxed), most_chunks);
   if (chunks == 0) {
     return;
   }

@@ -52,6 +52,8 @@ class range_index {
     std::atomic<std::uintptr_t> begin;
     std::atomic<std::uintptr_t> end;
     std::atomic<std::uint64_t> sequence;
+
+    range& operator=(const range& from) noexcept;
   };
   struct chunk {
     std::atomic<std::size_t> count;
@@ -63,10 +65,8 @@ class range_index {
   /// The last chunk whose first range begins at or below the address, or the first chunk.
   [[nodiscard]] std::size_t chunk_for(std::uintptr_t address, std::size_t chunks) const noexcept;
   [[nodiscard]] chunk& chunk_at(std::size_t position) const noexcept;
-  static void copy(range& into, const range& from) noexcept;
   void look(std::uintptr_t address, place& into) const noexcept;
 
-  [[nodiscard]] chunk* new_chunk() noexcept;
   [[nodiscard]] bool insert_chunk(std::size_t position) noexcept;
   [[nodiscard]] bool split(std::size_t position) noexcept;
   void join_with_next(std::size_t position) noexcept;

@@ -1,9 +1,10 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "agent/alloc/rules.hpp"
 
+#include <algorithm>
 #include <atomic>
-#include <cstdint>
 #include <cstring>
+#include <span>
 
 #include "agent/code_sieve.hpp"
 #include "agent/modules.hpp"
@@ -43,12 +44,9 @@ bool has_caller(const settings& asked, const rule& which, const void* caller) no
     return false;
   }
   const code_place place(static_cast<const char*>(caller));
-  for (std::size_t i = which.first_code; i < which.first_code + which.codes; ++i) {
-    if (place.is_in(asked.code[i])) {
-      return true;
-    }
-  }
-  return false;
+  const code_range* const first = asked.code + which.first_code;
+  return std::any_of(first, first + which.codes,
+                     [&place](const code_range& each) { return place.is_in(each); });
 }
 
 /// Looks for the `above` ranges of several rules on one stack, in order for each rule.
@@ -103,8 +101,8 @@ class search_above {
 /// Compares a symbol with its name in the source. Compilers append an underscore to Fortran names,
 /// and a number to names that are static in a function, or (Clang) put the function before them.
 bool is_symbol(const char* encoded, const char* symbol) noexcept {
-  constexpr char ends[] = ",:;";
-  if (is_named(encoded, ends, symbol)) {
+  const auto is_name = [encoded](const char* name) { return is_named(encoded, ",:;", name); };
+  if (is_name(symbol)) {
     return true;
   }
   char plain[NODEWISE_AGENT_NAME_BYTES];
@@ -113,7 +111,7 @@ bool is_symbol(const char* encoded, const char* symbol) noexcept {
   plain[length] = '\0';
   if (length != 0 && plain[length - 1] == '_') {
     plain[length - 1] = '\0';
-    if (is_named(encoded, ends, plain)) {
+    if (is_name(plain)) {
       return true;
     }
     plain[length - 1] = '_';
@@ -123,10 +121,10 @@ bool is_symbol(const char* encoded, const char* symbol) noexcept {
     return false;
   }
   if (std::strspn(dot + 1, "0123456789") != std::strlen(dot + 1)) {
-    return is_named(encoded, ends, dot + 1);
+    return is_name(dot + 1);
   }
   *dot = '\0';
-  return is_named(encoded, ends, plain);
+  return is_name(plain);
 }
 
 bool fits(const settings& asked, const rule& which, const object& what) noexcept {
@@ -159,9 +157,10 @@ bool fits_by_number(const settings& asked, std::size_t position, object& what) n
 
 std::size_t least_bytes(const settings& asked) noexcept {
   std::size_t least = asked.threshold_bytes;
-  for (std::size_t i = 0; i < asked.rule_count; ++i) {
-    const std::size_t size = asked.rules[i].least_bytes;
-    least = size != 0 && size < least && asked.rules[i].kinds != groups_alone ? size : least;
+  for (const rule& each : std::span(asked.rules, asked.rule_count)) {
+    if (each.least_bytes != 0 && each.kinds != groups_alone) {
+      least = std::min(least, each.least_bytes);
+    }
   }
   return least;
 }
@@ -171,13 +170,9 @@ bool names_small_parts(const settings& asked) noexcept {
 }
 
 bool names_group(const settings& asked, const void* caller) noexcept {
-  for (std::size_t i = 0; i < asked.rule_count; ++i) {
-    const rule& each = asked.rules[i];
-    if (each.kinds == groups_alone && each.codes != 0 && has_caller(asked, each, caller)) {
-      return true;
-    }
-  }
-  return false;
+  return std::any_of(asked.rules, asked.rules + asked.rule_count, [&](const rule& each) {
+    return each.kinds == groups_alone && each.codes != 0 && has_caller(asked, each, caller);
+  });
 }
 
 NODEWISE_READS_STACK rule_set rules_above(const settings& asked, const void* caller) noexcept {
@@ -187,7 +182,7 @@ NODEWISE_READS_STACK rule_set rules_above(const settings& asked, const void* cal
   }
   search_above search(asked, caller);
   for (const std::uintptr_t word :
-       own_stack(__builtin_frame_address(0), most_bytes).behind(caller)) {
+       words_behind(own_stack(__builtin_frame_address(0), most_bytes), caller)) {
     if (search.is_over()) {
       break;
     }

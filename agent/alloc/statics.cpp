@@ -5,27 +5,23 @@
 #include <atomic>
 #include <bit>
 #include <cerrno>
-#include <cstddef>
 #include <cstdio>
-#include <cstring>
+#include <string_view>
+#include <tuple>
 
 #include <dlfcn.h>
-#include <link.h>
 
 #include "agent/alloc/elf_symbols.hpp"
-#include "agent/alloc/extent_room.hpp"
 #include "agent/alloc/module_memory.hpp"
 #include "agent/alloc/objects.hpp"
 #include "agent/alloc/placement.hpp"
 #include "agent/alloc/rules.hpp"
-#include "agent/alloc/zero_memory.hpp"
+#include "agent/alloc/system_facts.hpp"
 #include "agent/asked.hpp"
 #include "agent/interposed.hpp"
 #include "agent/modules.hpp"
 #include "agent/own_descriptors.hpp"
 #include "agent/page.hpp"
-#include "agent/report/objects_report.hpp"
-#include "agent/runtimes.hpp"
 
 namespace nodewise::agent {
 
@@ -69,10 +65,10 @@ constinit next_function<int(void*)> next_dlclose{"dlclose"};
 
 /// The smallest array to look at. A rule may name an array of any size.
 std::uint64_t least_static_bytes() noexcept {
-  bool by_name = names_small_parts(asked);
-  for (std::size_t i = 0; i < asked.rule_count; ++i) {
-    by_name = by_name || (asked.rules[i].symbol != nullptr && asked.rules[i].least_bytes == 0);
-  }
+  const bool by_name =
+      names_small_parts(asked) ||
+      std::any_of(asked.rules, asked.rules + asked.rule_count,
+                  [](const rule& each) { return each.symbol != nullptr && each.least_bytes == 0; });
   return by_name ? page_bytes() : least_bytes(asked);
 }
 
@@ -84,20 +80,25 @@ struct found_arrays {
   candidate** sorted = nullptr;
 };
 
-void find_arrays(symbol_file& file, const zero_memory& zero, std::uintptr_t base,
+/// Finds the arrays of a module in a file. False if this is not the module's file.
+bool find_arrays(const char* path, const dl_phdr_info& module, const zero_memory& zero,
                  module_memory& memory, found_arrays& into) noexcept {
+  symbol_file file(path);
+  if (!file.was_loaded_as(module.dlpi_phdr, module.dlpi_phnum)) {
+    return false;
+  }
+  into.complete = file.has_symtab();
   const std::uintptr_t page = page_bytes();
   const std::uint64_t least = least_static_bytes();
   data_symbol symbol{};
   while (file.next(least, symbol)) {
-    const std::uintptr_t start = base + symbol.address;
-    if (!zero.holds(start, symbol.bytes)) {
-      continue;
-    }
+    const std::uintptr_t start = module.dlpi_addr + symbol.address;
     const std::uintptr_t begin = (start + page - 1) & ~(page - 1);
     const std::uintptr_t end = (start + symbol.bytes) & ~(page - 1);
-    auto* const made =
-        begin < end ? static_cast<candidate*>(memory.take(sizeof(candidate))) : nullptr;
+    if (begin >= end || !zero.holds(start, symbol.bytes)) {
+      continue;
+    }
+    auto* const made = static_cast<candidate*>(memory.take(sizeof(candidate)));
     const char* const name = made == nullptr ? nullptr : memory.copy(symbol.name);
     if (name != nullptr) {
       *made = {begin, end, symbol.bytes, symbol.is_public, name, into.last};
@@ -105,6 +106,7 @@ void find_arrays(symbol_file& file, const zero_memory& zero, std::uintptr_t base
       ++into.count;
     }
   }
+  return true;
 }
 
 enum class known_as { array, several_arrays };
@@ -112,12 +114,9 @@ enum class known_as { array, several_arrays };
 /// Places one array and enters it among the objects. A range that may be several arrays is placed
 /// only if a rule names it.
 void place_array(const candidate& array, known_module& in, known_as what) noexcept {
-  object made{};
-  made.kind = NODEWISE_AGENT_STATIC;
+  object made = unplaced(NODEWISE_AGENT_STATIC, array.end - array.begin, nullptr);
   made.start = std::bit_cast<char*>(array.begin);
-  made.placed_bytes = made.mapped_bytes = array.end - array.begin;
   made.bytes = array.bytes;
-  made.blocks = 1;
   made.name = array.name;
   if (!choose(asked, made) ||
       (what == known_as::several_arrays && made.rule < 0 && !asked.observe)) {
@@ -135,18 +134,11 @@ void place_array(const candidate& array, known_module& in, known_as what) noexce
 
 /// Orders by address. Of several names for one array the best comes first.
 bool comes_before(const candidate* a, const candidate* b) noexcept {
-  if (a->begin != b->begin) {
-    return a->begin < b->begin;
-  }
-  if (a->end != b->end) {
-    return a->end > b->end;
-  }
-  if (a->is_public != b->is_public) {
-    return a->is_public;
-  }
-  const std::size_t length_a = std::strlen(a->name);
-  const std::size_t length_b = std::strlen(b->name);
-  return length_a != length_b ? length_a < length_b : std::strcmp(a->name, b->name) < 0;
+  const auto rank = [](const candidate& of) {
+    const std::string_view name(of.name);
+    return std::tuple(of.begin, ~of.end, !of.is_public, name.size(), name);
+  };
+  return rank(*a) < rank(*b);
 }
 
 constexpr std::size_t most_unnamed = 8;
@@ -160,18 +152,18 @@ std::uint64_t place_arrays(found_arrays& found, known_module& in) noexcept {
     return 0;
   }
   found.sorted = all;
-  candidate* each = found.last;
-  for (std::size_t i = 0; i < found.count; ++i, each = each->before) {
-    all[i] = each;
+  candidate** end = all;
+  for (candidate* each = found.last; each != nullptr; each = each->before) {
+    *end++ = each;
   }
-  std::sort(all, all + found.count, comes_before);
+  std::sort(all, end, comes_before);
   std::uint64_t named = 0;
   std::uintptr_t placed_to = 0;
-  for (std::size_t i = 0; i < found.count; ++i) {
-    if (all[i]->begin >= placed_to) {
-      place_array(*all[i], in, known_as::array);
-      placed_to = all[i]->end;
-      named += all[i]->bytes;
+  for (const candidate* const each : std::span(all, end)) {
+    if (each->begin >= placed_to) {
+      place_array(*each, in, known_as::array);
+      placed_to = each->end;
+      named += each->bytes;
     }
   }
   return named;
@@ -214,32 +206,19 @@ bool is_own_module(const zero_memory& zero) noexcept {
   return zero.holds(reinterpret_cast<std::uintptr_t>(&modules), 1);
 }
 
-/// False if this is not the module's file.
-bool read_file(const char* path, const dl_phdr_info& module, const zero_memory& zero,
-               module_memory& memory, found_arrays& into) noexcept {
-  symbol_file file(path);
-  if (!file.was_loaded_as(module.dlpi_phdr, module.dlpi_phnum)) {
-    return false;
-  }
-  into.complete = file.has_symtab();
-  find_arrays(file, zero, module.dlpi_addr, memory, into);
-  return true;
-}
-
 void read_module(const dl_phdr_info& module, const zero_memory& zero, known_module& into) noexcept {
+  const bool program = *into.path == '\0';
   found_arrays found;
   auto read = [&] {
-    const bool program = *into.path == '\0';
     // If a program is started as an argument of the loader, /proc/self/exe is the loader.
-    if (!read_file(program ? "/proc/self/exe" : into.path, module, zero, into.memory, found) &&
+    if (!find_arrays(program ? "/proc/self/exe" : into.path, module, zero, into.memory, found) &&
         program) {
-      (void)read_file(program_invocation_name, module, zero, into.memory, found);
+      (void)find_arrays(program_invocation_name, module, zero, into.memory, found);
     }
   };
   with_own_descriptors(read);
   const std::uint64_t named = place_arrays(found, into);
   if (!found.complete && found.sorted != nullptr) {
-    const bool program = *into.path == '\0';
     place_unnamed(found, zero, last_part(program ? program_invocation_name : into.path), into);
   }
   if (!found.complete && zero.bytes() - named >= asked.threshold_bytes) {

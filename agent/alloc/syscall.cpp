@@ -8,7 +8,7 @@
 
 #include <sys/syscall.h>
 
-#include "agent/behind.hpp"
+#include "agent/interposed.hpp"
 
 extern "C" {
 /// The next syscall(). Until it is known, the kernel itself.

@@ -14,10 +14,12 @@ namespace nodewise::agent {
 
 namespace {
 
-constinit call_apart* read_apart = nullptr; ///< written before there are other threads
+/// Written before there are other threads.
+constinit call_apart* read_apart = [](void (*work)(void*), void* with) noexcept { work(with); };
 constinit std::atomic<bool> known{false};
 constinit std::atomic<std::size_t> bytes_of_huge_page{0};
 constinit std::atomic<std::size_t> limit{0};
+constinit std::atomic<std::size_t> extents_in_use{0};
 
 /// A number or a word from /proc or /sys; empty if the file cannot be read.
 struct small_text {
@@ -46,18 +48,19 @@ void read_files(void* /*nothing*/) noexcept {
   errno = kept;
 }
 
+/// Mappings that policies may make. Above vm.max_map_count the program's malloc and mmap fail.
+std::size_t extent_limit() noexcept {
+  read_system_facts();
+  return limit;
+}
+
 } // namespace
 
 void read_system_facts() noexcept {
-  if (known.load(std::memory_order_acquire)) {
-    return;
-  }
-  if (read_apart != nullptr) {
+  if (!known.load(std::memory_order_acquire)) {
     read_apart(read_files, nullptr);
-  } else {
-    read_files(nullptr);
+    known.store(true, std::memory_order_release);
   }
-  known.store(true, std::memory_order_release);
 }
 
 void read_system_facts_by(call_apart* apart) noexcept {
@@ -65,11 +68,37 @@ void read_system_facts_by(call_apart* apart) noexcept {
 }
 
 std::size_t huge_page_bytes() noexcept {
-  return read_system_facts(), bytes_of_huge_page.load();
+  read_system_facts();
+  return bytes_of_huge_page;
 }
 
-std::size_t extent_limit() noexcept {
-  return read_system_facts(), limit.load();
+bool try_reserve_extents(std::size_t count) noexcept {
+  if (extents_in_use.fetch_add(count) + count <= extent_limit()) {
+    return true;
+  }
+  extents_in_use -= count;
+  return false;
+}
+
+std::size_t extents_left() noexcept {
+  const std::size_t used = extents_in_use;
+  const std::size_t most = extent_limit() / 8 * 7;
+  return most > used ? most - used : 0;
+}
+
+bool policies_are_short() noexcept {
+  constexpr std::size_t of_an_object = 64;
+  return extents_in_use.load(std::memory_order_relaxed) + of_an_object > extent_limit();
+}
+
+void release_extents(std::size_t count) noexcept {
+  extents_in_use -= count;
+}
+
+void give_back_extents(object& what) noexcept {
+  release_extents(what.extents);
+  what.extents = 0;
+  what.numa_pinned = {};
 }
 
 } // namespace nodewise::agent

@@ -2,9 +2,14 @@
 //
 // Facts for placing from /proc and /sys. They are read once: in the constructor, or earlier if
 // another constructor makes a large object. In trace mode they are read when they are first needed.
+//
+// They limit the room for policies: each makes a mapping, and the kernel limits the mappings of a
+// process.
 #pragma once
 
 #include <cstddef>
+
+#include "agent/alloc/object.hpp"
 
 namespace nodewise::agent {
 
@@ -17,7 +22,15 @@ void read_system_facts_by(call_apart* apart) noexcept;
 
 /// The size of a huge page if the kernel uses huge pages unasked, else 0.
 [[nodiscard]] std::size_t huge_page_bytes() noexcept;
-/// Mappings that policies may make. Above vm.max_map_count the program's malloc and mmap fail.
-[[nodiscard]] std::size_t extent_limit() noexcept;
+
+/// Reserves room for `count` policies. False if the mappings that policies may make are used up.
+[[nodiscard]] bool try_reserve_extents(std::size_t count) noexcept;
+/// An eighth of the limit is for objects that need only few.
+[[nodiscard]] std::size_t extents_left() noexcept;
+/// Whether a new object is likely to find no room.
+[[nodiscard]] bool policies_are_short() noexcept;
+void release_extents(std::size_t count) noexcept;
+/// The object's policies are gone: returns their room.
+void give_back_extents(object& what) noexcept;
 
 } // namespace nodewise::agent

@@ -1,20 +1,26 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "agent/report/objects_report.hpp"
 
-#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "agent/alloc/next.hpp"
 #include "agent/alloc/objects.hpp"
 #include "agent/asked.hpp"
 #include "agent/clock.hpp"
 #include "agent/messages.hpp"
+#include "agent/modules.hpp"
+#include "agent/page.hpp"
 #include "agent/report/records.hpp"
-#include "agent/report/report.hpp"
-#include "agent/trace/allocation_log.hpp"
+#include "agent/report/residency.hpp"
 #include "agent/trace/announce.hpp"
 #include "agent/trace/numa_pin.hpp"
+#include "agent/trace/stacks.hpp"
+#include "sys/raw.hpp"
 
 namespace nodewise::agent {
 
@@ -63,7 +69,83 @@ void say_of(const counter& some, const char* what) noexcept {
   }
 }
 
+/// Adds shares or runs to the record.
+template <class Item>
+void add(object_record& record, const Item* items, std::size_t count) noexcept {
+  static_assert(sizeof(nodewise_agent_object) % alignof(Item) == 0);
+  std::memcpy(record.rest + record.rest_bytes, items, count * sizeof(Item));
+  record.rest_bytes += count * sizeof(Item);
+}
+
+void fill(object_record& record, const object& what) noexcept {
+  nodewise_agent_object& fixed = record.fixed;
+  fixed.sequence = what.sequence;
+  fixed.start = reinterpret_cast<std::uintptr_t>(what.start);
+  fixed.bytes = what.bytes;
+  fixed.granule_bytes = what.granule_bytes;
+  fixed.refused_errno = static_cast<std::uint32_t>(what.refused_errno);
+  fixed.flags |= what.flags;
+  fixed.extents = what.extents;
+  fixed.object_kind = what.kind;
+  fixed.blocks = what.blocks;
+  fixed.rule = what.rule;
+  copy_name(fixed.name, what.name == nullptr ? "" : what.name);
+  name_code(what.caller, fixed.caller_module, fixed.caller_offset);
+  for (int node = 0; node < NODEWISE_AGENT_MAX_NODES; ++node) {
+    if (record.on_node[node] != 0) {
+      const nodewise_agent_share share{record.on_node[node], node, 0};
+      add(record, &share, 1);
+      ++fixed.shares;
+    }
+  }
+  if (asked.trace) {
+    fixed.maker = what.made_by.tid;
+    fixed.stack = what.made_by.stack;
+    fixed.allocated_ns = what.made_by.ns;
+    fixed.freed_ns = now_ns();
+    add(record, record.run, fixed.runs);
+  }
+}
+
+/// With `ask` it asks the kernel where the object's pages are, which is slow.
+void write_object(const object& what, bool ask) noexcept {
+  void* const memory = sys::raw::map(sizeof(object_record), PROT_READ | PROT_WRITE, 0);
+  if (memory == nullptr) {
+    ++reporting.no_memory;
+    return;
+  }
+  auto& record = *static_cast<object_record*>(memory);
+  record.fixed.pages = round_up(what.bytes, page_bytes()) / page_bytes();
+  record.fixed.flags = ask ? 0 : NODEWISE_AGENT_NOT_ASKED;
+  if (!ask || query(what, record)) {
+    fill(record, what);
+    tell(NODEWISE_AGENT_OBJECT, record.fixed.header, sizeof record.fixed + record.rest_bytes);
+  } else {
+    ++reporting.no_memory;
+  }
+  sys::raw::unmap(memory, sizeof(object_record));
+}
+
+/// The library that small blocks come from, unless it is the C library.
+void name_allocator(nodewise_agent_start& record) noexcept {
+  const module_of module(reinterpret_cast<const void*>(next.free));
+  if (!module.is("libc") && !module.is("libnodewise")) {
+    copy_name(record.allocator, module.name);
+  }
+}
+
 } // namespace
+
+void write_start(bool foreign_malloc) noexcept {
+  nodewise_agent_start record = {};
+  record.page_bytes = page_bytes();
+  record.time_ns = now_ns();
+  record.parent = ::getppid();
+  record.foreign_malloc = foreign_malloc ? 1 : 0;
+  copy_name(record.program, last_part(program_invocation_name));
+  name_allocator(record);
+  tell(NODEWISE_AGENT_START, record.header, sizeof record);
+}
 
 void tell_moved(const object& what) noexcept {
   announce_object(what);

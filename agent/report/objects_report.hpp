@@ -1,19 +1,15 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Counts the objects of the process, and reports them when they end.
+// Counts the objects of the process, and reports them when they end. What happens to an object is
+// declared in agent/alloc/object.hpp.
 #pragma once
 
-#include "agent/alloc/object.hpp"
+#include "agent/protocol.h"
 
 namespace nodewise::agent {
 
-/// Gives a new object its number, and its allocation if that is not known yet. Counts whether it
-/// was placed.
-void count_made(object& what) noexcept;
-/// The object has moved or changed its size.
-void tell_moved(const object& what) noexcept;
-/// Call it before the memory of a freed object goes away.
-void report_freed(const object& what) noexcept;
+/// Writes the first record of a process.
+void write_start(bool foreign_malloc) noexcept;
 /// The process ends: reports the objects that are left. Without `wait` it leaves out those whose
 /// table is locked.
 void report_live(bool wait) noexcept;

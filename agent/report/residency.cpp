@@ -1,12 +1,11 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "agent/report/residency.hpp"
 
+#include <algorithm>
 #include <bit>
-#include <cerrno>
-
-#include <sys/mman.h>
 
 #include "agent/alloc/extents.hpp"
+#include "agent/asked.hpp"
 #include "agent/own_descriptors.hpp"
 #include "agent/page.hpp"
 #include "sys/raw.hpp"
@@ -65,19 +64,18 @@ int meaning(int status) noexcept {
 /// The node that the agent has bound the page to (agent/trace/numa_pin.hpp), or -1.
 int node_pinned_to(const void* at) noexcept {
   int mode = 0;
-  constexpr std::size_t word_bits = sizeof(unsigned long) * 8;
+  constexpr int word_bits = sizeof(unsigned long) * 8;
   unsigned long mask[NODEWISE_AGENT_MAX_NODES / word_bits] = {};
   const long answer =
       sys::raw::get_mempolicy(&mode, mask, sizeof mask / sizeof mask[0], at, sys::get_by_address);
   if (answer < 0 || mode != static_cast<int>(sys::policy::bind_and_balance)) {
     return -1;
   }
-  for (std::size_t word = 0; word < sizeof mask / sizeof mask[0]; ++word) {
-    if (mask[word] != 0) {
-      return static_cast<int>(word * word_bits) + std::countr_zero(mask[word]);
-    }
-  }
-  return -1;
+  const unsigned long* const word =
+      std::find_if(std::begin(mask), std::end(mask), [](unsigned long bits) { return bits != 0; });
+  return word == std::end(mask)
+             ? -1
+             : static_cast<int>((word - mask) * word_bits) + std::countr_zero(*word);
 }
 
 /// Linux 6.1 to 6.5: move_pages reports a page that NUMA balancing has unmapped to sample its users
@@ -85,10 +83,7 @@ int node_pinned_to(const void* at) noexcept {
 /// agent bound (agent/trace/numa_pin.hpp) are on the node of their policy. The nodes of the others
 /// cannot be found without using the pages.
 void find_unmapped(scratch& s, std::size_t count) noexcept {
-  bool missing = false;
-  for (std::size_t i = 0; i < count; ++i) {
-    missing = missing || s.where[i] == -ENOENT;
-  }
+  const bool missing = std::find(s.where, s.where + count, -ENOENT) != s.where + count;
   if (!missing || ::mincore(s.page[0], count * page_bytes(), s.in_memory) != 0) {
     return;
   }
@@ -100,28 +95,28 @@ void find_unmapped(scratch& s, std::size_t count) noexcept {
   }
 }
 
-void ask(scratch& s, const object& what, std::size_t first, std::size_t count, std::size_t pages,
-         bool& reduced) noexcept {
+void ask(scratch& s, const object& what, std::size_t first, std::size_t count,
+         nodewise_agent_object& into) noexcept {
   for (std::size_t i = 0; i < count; ++i) {
     s.page[i] = what.start + (first + i) * page_bytes();
   }
-  if (!reduced && sys::raw::move_pages(0, count, s.page, nullptr, s.where, 0) == 0) {
+  if ((into.flags & NODEWISE_AGENT_REDUCED) == 0 &&
+      sys::raw::move_pages(0, count, s.page, nullptr, s.where, 0) == 0) {
     find_unmapped(s, count);
-    for (std::size_t i = 0; i < count; ++i) {
-      s.where[i] = meaning(s.where[i]);
-    }
+    std::transform(s.where, s.where + count, s.where, meaning);
     return;
   }
-  reduced = true;
-  ask_one_by_one(s, first, count, pages / max_single_questions + 1);
+  into.flags |= NODEWISE_AGENT_REDUCED;
+  ask_one_by_one(s, first, count, into.pages / max_single_questions + 1);
 }
 
 /// Counts the pages of a cell of the strip until the next one begins.
 class strip_writer {
  public:
-  strip_writer(scratch& s, residency& into) noexcept : of_node_(s.of_cell), into_(into) {
-    into.cells = static_cast<std::uint32_t>(
-        into.pages < NODEWISE_AGENT_CELLS ? into.pages : NODEWISE_AGENT_CELLS);
+  strip_writer(scratch& s, nodewise_agent_object& into) noexcept
+      : of_node_(s.of_cell), into_(into) {
+    into.cells =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(into.pages, NODEWISE_AGENT_CELLS));
   }
 
   void add(std::size_t page, int where) noexcept {
@@ -134,7 +129,7 @@ class strip_writer {
       ++unknown_;
     } else if (where >= 0) {
       ++of_node_[where];
-      highest_ = where > highest_ ? where : highest_;
+      highest_ = std::max(highest_, where);
     }
   }
 
@@ -158,7 +153,7 @@ class strip_writer {
 
  private:
   std::uint32_t* of_node_;
-  residency& into_;
+  nodewise_agent_object& into_;
   std::size_t cell_ = 0;
   std::uint32_t unknown_ = 0;
   int highest_ = -1;
@@ -173,23 +168,14 @@ class owner_cursor {
     if (what_.where == nullptr) {
       return false;
     }
-    switch (what_.where->kind) {
-    case placement_kind::none:
-    case placement_kind::local:
-    case placement_kind::interleave:
-    case placement_kind::weighted: // sent as cyclic
-    case placement_kind::thread:   // sent as prefer
-      return false;                // pages have no particular node
-    case placement_kind::bind:
-    case placement_kind::prefer:
-      return is_owner(node);
-    case placement_kind::blocked:
-    case placement_kind::cyclic:
-    case placement_kind::map:
-      break;
-    }
-    if ((what_.flags & NODEWISE_AGENT_INTERLEAVED) != 0) {
+    const placements::traits& about = placements::traits_of(what_.where->kind);
+    if (!about.has_homes || (what_.flags & NODEWISE_AGENT_INTERLEAVED) != 0) {
       return false;
+    }
+    if (about.divided == placements::division::none) {
+      const owner_list& owners = what_.where->owners;
+      return std::any_of(owners.run, owners.run + owners.runs,
+                         [node](const owner_run& each) { return each.node == node; });
     }
     while (offset_bytes >= now_.end && extents_.next(now_)) {
     }
@@ -197,71 +183,59 @@ class owner_cursor {
   }
 
  private:
-  [[nodiscard]] bool is_owner(int node) const noexcept {
-    const owner_list& owners = what_.where->owners;
-    for (std::size_t run = 0; run < owners.runs; ++run) {
-      if (owners.run[run].node == node) {
-        return true;
-      }
-    }
-    return false;
-  }
-
   const object& what_;
   extent_cursor extents_;
   extent now_{0, 0, -1};
 };
 
 /// Adds one more page, above all earlier ones.
-void add_to_runs(residency& into, std::size_t page, int node) noexcept {
-  nodewise_agent_run* const last = into.runs == 0 ? nullptr : &into.run[into.runs - 1];
+void add_to_runs(object_record& into, std::size_t page, int node) noexcept {
+  std::uint32_t& runs = into.fixed.runs;
+  nodewise_agent_run* const last = runs == 0 ? nullptr : &into.run[runs - 1];
   if (last != nullptr && last->node == node && last->first + last->count == page &&
       last->count != UINT32_MAX) {
     ++last->count;
-  } else if (into.runs < NODEWISE_AGENT_MAX_RESIDENT_RUNS && !into.runs_cut) {
-    into.run[into.runs++] = {page, 1, node};
+  } else if (runs < NODEWISE_AGENT_MAX_RESIDENT_RUNS &&
+             (into.fixed.flags & NODEWISE_AGENT_RUNS_CUT) == 0) {
+    into.run[runs++] = {page, 1, node};
   } else {
-    into.runs_cut = true;
+    into.fixed.flags |= NODEWISE_AGENT_RUNS_CUT;
   }
 }
 
-void count(const object& what, scratch& s, residency& into) noexcept {
-  const auto pages = static_cast<std::size_t>(into.pages);
-  strip_writer strip(s, into);
+} // namespace
+
+bool query(const object& what, object_record& into) noexcept {
+  void* const memory = sys::raw::map(sizeof(scratch), PROT_READ | PROT_WRITE, 0);
+  if (memory == nullptr) {
+    return false;
+  }
+  auto& s = *static_cast<scratch*>(memory);
+  nodewise_agent_object& counts = into.fixed;
+  strip_writer strip(s, counts);
   owner_cursor owners(what);
-  for (std::size_t first = 0; first < pages; first += batch_pages) {
-    const std::size_t now = pages - first < batch_pages ? pages - first : batch_pages;
-    ask(s, what, first, now, pages, into.reduced);
+  for (std::size_t first = 0; first < counts.pages; first += batch_pages) {
+    const std::size_t now = std::min(counts.pages - first, batch_pages);
+    ask(s, what, first, now, counts);
     for (std::size_t i = 0; i < now; ++i) {
       const int where = s.where[i];
       strip.add(first + i, where);
       if (where == absent) {
         continue;
       }
-      ++into.resident;
-      add_to_runs(into, first + i, where);
+      ++counts.resident;
+      if (asked.trace) {
+        add_to_runs(into, first + i, where);
+      }
       if (where == unlocated) {
-        ++into.unknown;
+        ++counts.unknown;
         continue;
       }
       ++into.on_node[where];
-      if (owners.is_home(where, (first + i) * page_bytes())) {
-        ++into.on_owner;
-      }
+      counts.on_owner += owners.is_home(where, (first + i) * page_bytes()) ? 1U : 0U;
     }
   }
   strip.finish();
-}
-
-} // namespace
-
-bool query(const object& what, residency& into) noexcept {
-  void* const memory = sys::raw::map(sizeof(scratch), PROT_READ | PROT_WRITE, 0);
-  if (memory == nullptr) {
-    return false;
-  }
-  into.pages = round_up(what.bytes, page_bytes()) / page_bytes();
-  count(what, *static_cast<scratch*>(memory), into);
   sys::raw::unmap(memory, sizeof(scratch));
   return true;
 }

@@ -7,7 +7,6 @@
 #include <dlfcn.h>
 
 #include "agent/modules.hpp"
-#include "agent/seen_from.hpp"
 
 namespace nodewise::agent {
 

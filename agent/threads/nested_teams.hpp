@@ -17,14 +17,6 @@ struct inner_position {
   std::uint32_t sizes[NODEWISE_AGENT_TEAM_LEVELS] = {}; ///< outermost first, then 0; all 0: none
 };
 
-/// Writes the position into a thread's record.
-inline void tell_inner(const inner_position& of, nodewise_agent_thread& into) noexcept {
-  into.inner_number = of.number;
-  for (int level = 0; level < NODEWISE_AGENT_TEAM_LEVELS; ++level) {
-    into.team_sizes[level] = of.sizes[level];
-  }
-}
-
 /// Finds libgomp's functions when a program enters a parallel region for the first time.
 /// `door`: the library's function that the program calls; `caller`: the code that calls it. Takes
 /// the loader's lock.

@@ -3,17 +3,13 @@
 // The entry functions of OpenMP's parallel regions: libgomp's, and those of LLVM's libomp and its
 // relatives. The threads of a pool already exist when a region starts, so only the entry shows the
 // start. The agent needs no OpenMP library: the caller of an entry has one.
-#include <atomic>
 #include <cstdlib>
 
 #include <dlfcn.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "agent/alloc/statics.hpp"
 #include "agent/messages.hpp"
 #include "agent/modules.hpp"
-#include "agent/seen_from.hpp"
 #include "agent/threads/nested_teams.hpp"
 #include "agent/threads/threads.hpp"
 #include "sys/raw.hpp"
@@ -22,27 +18,16 @@
 
 // clang-format off
 #define NODEWISE_OPENMP_ENTRIES(each) \
-  each(0, GOMP_parallel) \
-  each(1, GOMP_parallel_reductions) \
-  each(2, GOMP_parallel_start) \
-  each(3, GOMP_parallel_loop_static) \
-  each(4, GOMP_parallel_loop_dynamic) \
-  each(5, GOMP_parallel_loop_guided) \
-  each(6, GOMP_parallel_loop_runtime) \
-  each(7, GOMP_parallel_loop_nonmonotonic_dynamic) \
-  each(8, GOMP_parallel_loop_nonmonotonic_guided) \
+  each(0, GOMP_parallel) each(1, GOMP_parallel_reductions) each(2, GOMP_parallel_start) \
+  each(3, GOMP_parallel_loop_static) each(4, GOMP_parallel_loop_dynamic) \
+  each(5, GOMP_parallel_loop_guided) each(6, GOMP_parallel_loop_runtime) \
+  each(7, GOMP_parallel_loop_nonmonotonic_dynamic) each(8, GOMP_parallel_loop_nonmonotonic_guided) \
   each(9, GOMP_parallel_loop_nonmonotonic_runtime) \
   each(10, GOMP_parallel_loop_maybe_nonmonotonic_runtime) \
-  each(11, GOMP_parallel_loop_static_start) \
-  each(12, GOMP_parallel_loop_dynamic_start) \
-  each(13, GOMP_parallel_loop_guided_start) \
-  each(14, GOMP_parallel_loop_runtime_start) \
-  each(15, GOMP_parallel_sections) \
-  each(16, GOMP_parallel_sections_start) \
-  each(17, GOMP_teams_reg) \
-  each(18, __kmpc_fork_call) \
-  each(19, __kmpc_fork_call_if) \
-  each(20, __kmpc_fork_teams)
+  each(11, GOMP_parallel_loop_static_start) each(12, GOMP_parallel_loop_dynamic_start) \
+  each(13, GOMP_parallel_loop_guided_start) each(14, GOMP_parallel_loop_runtime_start) \
+  each(15, GOMP_parallel_sections) each(16, GOMP_parallel_sections_start) each(17, GOMP_teams_reg) \
+  each(18, __kmpc_fork_call) each(19, __kmpc_fork_call_if) each(20, __kmpc_fork_teams)
 // clang-format on
 
 namespace nodewise::agent {
@@ -119,15 +104,11 @@ void* look_up(std::size_t entry, const void* caller) noexcept {
     return found;
   }
   found = ::dlsym(RTLD_NEXT, names[entry]);
-  if (found != nullptr) {
-    learn_openmp_library(found, caller);
-    global[entry].store(found, std::memory_order_relaxed);
-    return found;
-  }
-  found = find_for(caller, names[entry]);
+  target* const remembered = found != nullptr ? global : local;
+  found = found != nullptr ? found : find_for(caller, names[entry]);
   learn_openmp_library(found, caller);
-  if (local != nullptr) {
-    local[entry].store(found, std::memory_order_relaxed);
+  if (remembered != nullptr) {
+    remembered[entry].store(found, std::memory_order_relaxed);
   }
   return found;
 }

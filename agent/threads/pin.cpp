@@ -1,12 +1,10 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "agent/threads/pin.hpp"
 
-#include <cerrno>
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
-
-#include <sys/mman.h>
 
 #include "sys/raw.hpp"
 
@@ -72,12 +70,7 @@ bool has_affinity(const pthread_attr_t& attributes) noexcept {
   if (answer != 0) {
     return answer == EINVAL;
   }
-  for (const unsigned long word : words) {
-    if (~word != 0) {
-      return true;
-    }
-  }
-  return false;
+  return std::ranges::any_of(words, [](unsigned long word) { return ~word != 0; });
 }
 
 /// The signal mask is behind the same pointer as the affinity.
@@ -108,46 +101,39 @@ bool place_list::read(const char* text) noexcept {
   if (text == nullptr || *text == '\0' || *text == ';') {
     return true;
   }
-  std::size_t places = 1;
-  for (const char* at = text; *at != '\0' && *at != ';'; ++at) {
-    places += *at == '|' ? 1 : 0;
-  }
+  const char* const end = text + std::strcspn(text, ";");
+  const auto places = static_cast<std::size_t>(std::count(text, end, '|')) + 1;
   offset_ =
       static_cast<unsigned*>(sys::raw::map(places * sizeof *offset_, PROT_READ | PROT_WRITE, 0));
   if (offset_ == nullptr) {
     return false;
   }
   text_ = text;
-  for (const char* at = text; count_ + 1 < places; ++at) {
-    if (*at == '|') {
-      offset_[++count_] = static_cast<unsigned>(at + 1 - text);
-    }
+  for (count_ = 1; count_ < places; ++count_) {
+    const char* const before = text + offset_[count_ - 1];
+    offset_[count_] = static_cast<unsigned>(std::strchr(before, '|') + 1 - text);
   }
-  ++count_;
   layout.learn();
   return true;
-}
-
-const char* place_list::begin_of(std::size_t place) const noexcept {
-  return text_ + offset_[place];
 }
 
 void place_list::mask(std::size_t place, cpu_mask& into) const noexcept {
   std::memset(&into, 0, sizeof into);
   std::size_t highest = 0;
-  for (const char* at = begin_of(place); *at >= '0' && *at <= '9'; at += *at == ',' ? 1 : 0) {
+  for (const char* at = text_ + offset_[place]; *at >= '0' && *at <= '9';
+       at += *at == ',' ? 1 : 0) {
     const std::size_t first = number(at);
     const std::size_t last = *at == '-' ? number(++at) : first;
     for (std::size_t cpu = first; cpu <= last && cpu < max_cpus; ++cpu) {
       into.words[cpu / word_bits] |= 1UL << (cpu % word_bits);
-      highest = cpu > highest ? cpu : highest;
+      highest = std::max(highest, cpu);
     }
   }
   into.bytes = (highest / word_bits + 1) * sizeof into.words[0];
 }
 
 void place_list::text(std::size_t place, char (&into)[NODEWISE_AGENT_NAME_BYTES]) const noexcept {
-  const char* const begin = begin_of(place);
+  const char* const begin = text_ + offset_[place];
   const std::size_t length = std::strcspn(begin, "|;");
   std::memset(into, 0, sizeof into);
   std::memcpy(into, begin, length < sizeof into ? length : sizeof into - 1);

@@ -32,8 +32,6 @@ class place_list {
   void text(std::size_t place, char (&into)[NODEWISE_AGENT_NAME_BYTES]) const noexcept;
 
  private:
-  [[nodiscard]] const char* begin_of(std::size_t place) const noexcept;
-
   const char* text_ = nullptr;
   unsigned* offset_ = nullptr; ///< of each place within the text
   std::size_t count_ = 0;

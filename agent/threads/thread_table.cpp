@@ -1,59 +1,29 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "agent/threads/thread_table.hpp"
 
+#include <algorithm>
 #include <cstring>
-
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-
-#include "agent/report/records.hpp"
-#include "agent/trace/writes.hpp"
-#include "sys/raw.hpp"
+#include <span>
 
 namespace nodewise::agent {
 
 namespace {
 
 constexpr auto relaxed = std::memory_order_relaxed;
-constexpr std::uint32_t state_mask = 3;
-constexpr std::uint32_t taken_once = 4;
-
 constinit known_thread table[max_known_threads]{};
 constinit std::atomic<std::size_t> next_entry{0};
 
-/// The number of times an entry was taken.
-std::uint32_t turn_of(const known_thread& entry) noexcept {
-  return entry.mark.load(relaxed) / taken_once;
-}
-
-void set_state(known_thread& entry, thread_state state) noexcept {
-  entry.mark.store((entry.mark.load(relaxed) & ~state_mask) | static_cast<std::uint32_t>(state),
-                   std::memory_order_release);
-}
-
-/// The limit for all records: threads of inner teams are started anew for each region.
-constexpr std::uint32_t max_told = 16384;
-constinit std::atomic<std::uint32_t> told{0};
-
-/// Records the thread at its end, as the table may not have it any more when the process ends.
-void tell_inner_thread(known_thread& entry) noexcept {
-  if (!is_tracing() || !claim_record(entry) || told.fetch_add(1, relaxed) >= max_told) {
-    return;
-  }
-  nodewise_agent_thread record = {};
-  record.tid = entry.tid.load(relaxed);
-  record.ordinal = -1;
-  record.flags = entry.flags.load(relaxed);
-  (void)sys::raw::call(SYS_prctl, PR_GET_NAME, record.name, 0L, 0L, 0L);
-  std::memcpy(record.start, entry.start_module, sizeof record.start);
-  tell_inner(entry.inner, record);
-  tell(NODEWISE_AGENT_THREAD, record.header, sizeof record);
-}
-
 /// Entries that were ever taken; reading the others would bring the whole table into memory.
-std::size_t used_entries() noexcept {
-  const std::size_t taken = next_entry.load(relaxed);
-  return taken < max_known_threads ? taken : max_known_threads;
+std::span<known_thread> used_entries() noexcept {
+  return {table, std::min(next_entry.load(relaxed), max_known_threads)};
+}
+
+/// The first of these that fits, or nullptr.
+template <class Fits>
+known_thread* find(const Fits& fits) noexcept {
+  const auto used = used_entries();
+  const auto found = std::ranges::find_if(used, fits);
+  return found == used.end() ? nullptr : &*found;
 }
 
 bool is_at_work(const known_thread& entry) noexcept {
@@ -65,8 +35,8 @@ bool is_at_work(const known_thread& entry) noexcept {
 
 void empty_thread_table() noexcept {
   // Threads of before end no entry of now: taking one increases its count.
-  for (std::size_t at = 0; at < used_entries(); ++at) {
-    set_state(table[at], thread_state::none);
+  for (known_thread& each : used_entries()) {
+    each.set_state(thread_state::none);
   }
 }
 
@@ -74,11 +44,11 @@ known_thread* take_entry() noexcept {
   for (std::size_t tries = 0; tries < max_known_threads; ++tries) {
     known_thread& entry = table[next_entry.fetch_add(1, relaxed) % max_known_threads];
     std::uint32_t mark = entry.mark.load(relaxed);
-    if (is_at_work(entry) ||
-        !entry.mark.compare_exchange_strong(mark,
-                                            ((mark & ~state_mask) + taken_once) |
-                                                static_cast<std::uint32_t>(thread_state::starting),
-                                            std::memory_order_acquire)) {
+    if (is_at_work(entry) || !entry.mark.compare_exchange_strong(
+                                 mark,
+                                 ((mark & ~known_thread::state_mask) + known_thread::taken_once) |
+                                     static_cast<std::uint32_t>(thread_state::starting),
+                                 std::memory_order_acquire)) {
       continue;
     }
     entry.flags.store(0, relaxed);
@@ -92,50 +62,16 @@ known_thread* take_entry() noexcept {
   return nullptr;
 }
 
-void give_back(known_thread& entry) noexcept {
-  set_state(entry, thread_state::none);
-}
-
-running_thread enter_running(known_thread& entry) noexcept {
-  entry.tid.store(static_cast<int>(sys::raw::call(SYS_gettid)), relaxed);
-  entry.self.store(::pthread_self());
-  set_state(entry, thread_state::running);
-  return {&entry, turn_of(entry)};
-}
-
-void end_running(const running_thread& ending) noexcept {
-  known_thread& entry = *ending.entry;
-  if (turn_of(entry) != ending.turn || entry.state() != thread_state::running) {
-    return;
-  }
-  tell_own_writes();
-  if (entry.ordinal < 0) {
-    if (entry.inner.sizes[0] != 0) {
-      tell_inner_thread(entry);
-    }
-    set_state(entry, thread_state::none);
-    return;
-  }
-  (void)sys::raw::call(SYS_prctl, PR_GET_NAME, entry.name, 0L, 0L, 0L);
-  set_state(entry, thread_state::ended);
-}
-
 known_thread* find_by_tid(int tid) noexcept {
-  for (std::size_t at = 0; at < used_entries(); ++at) {
-    if (table[at].state() == thread_state::running && table[at].tid.load(relaxed) == tid) {
-      return &table[at];
-    }
-  }
-  return nullptr;
+  return find([=](const known_thread& each) {
+    return each.state() == thread_state::running && each.tid.load(relaxed) == tid;
+  });
 }
 
 bool has_ended(int tid) noexcept {
-  for (std::size_t at = 0; at < used_entries(); ++at) {
-    if (table[at].tid.load(relaxed) == tid && !is_at_work(table[at])) {
-      return true;
-    }
-  }
-  return false;
+  return find([=](const known_thread& each) {
+           return each.tid.load(relaxed) == tid && !is_at_work(each);
+         }) != nullptr;
 }
 
 bool claim_record(known_thread& entry) noexcept {
@@ -143,18 +79,15 @@ bool claim_record(known_thread& entry) noexcept {
 }
 
 known_thread* find_by_handle(pthread_t thread) noexcept {
-  for (std::size_t at = 0; at < used_entries(); ++at) {
-    if (is_at_work(table[at]) && ::pthread_equal(table[at].self.load(), thread) != 0) {
-      return &table[at];
-    }
-  }
-  return nullptr;
+  return find([=](const known_thread& each) {
+    return is_at_work(each) && ::pthread_equal(each.self.load(), thread) != 0;
+  });
 }
 
 bool note_joined(pthread_t thread) noexcept {
   // Begins with the latest entry: a joined thread was usually started not long ago.
   const std::size_t next = next_entry.load(relaxed);
-  for (std::size_t back = 1; back <= used_entries(); ++back) {
+  for (std::size_t back = 1; back <= used_entries().size(); ++back) {
     known_thread& entry = table[(next - back) % max_known_threads];
     if (entry.state() == thread_state::ended && entry.unjoined.load(relaxed) &&
         ::pthread_equal(entry.self.load(), thread) != 0 && entry.unjoined.exchange(false)) {
@@ -164,8 +97,17 @@ bool note_joined(pthread_t thread) noexcept {
   return false;
 }
 
+void describe(const known_thread& entry, nodewise_agent_thread& into) noexcept {
+  into.tid = entry.tid.load(relaxed);
+  into.ordinal = entry.ordinal;
+  into.flags = entry.flags.load(relaxed);
+  std::memcpy(into.start, entry.start_module, sizeof into.start);
+  into.inner_number = entry.inner.number;
+  std::memcpy(into.team_sizes, entry.inner.sizes, sizeof into.team_sizes);
+}
+
 bool copy_ended(std::size_t i, nodewise_agent_thread& into) noexcept {
-  if (i >= used_entries()) {
+  if (i >= used_entries().size()) {
     return false;
   }
   known_thread& entry = table[i];
@@ -173,11 +115,8 @@ bool copy_ended(std::size_t i, nodewise_agent_thread& into) noexcept {
   if (entry.state() != thread_state::ended || !claim_record(entry)) {
     return false;
   }
-  into.tid = entry.tid.load(relaxed);
-  into.ordinal = entry.ordinal;
-  into.flags = entry.flags.load(relaxed);
+  describe(entry, into);
   std::memcpy(into.name, entry.name, sizeof into.name);
-  std::memcpy(into.start, entry.start_module, sizeof into.start);
   std::atomic_thread_fence(std::memory_order_acquire);
   return entry.mark.load(relaxed) == before; // the entry was not taken again meanwhile
 }

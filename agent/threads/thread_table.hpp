@@ -8,7 +8,6 @@
 
 #include <atomic>
 #include <cstddef>
-#include <cstdint>
 
 #include <pthread.h>
 
@@ -21,12 +20,21 @@ inline constexpr std::size_t max_known_threads = 1024;
 
 enum class thread_state : std::uint32_t { none, starting, running, ended };
 
-struct known_thread {
-  std::atomic<pthread_t> self;
-  // Written before the thread starts, as are `ordinal` and `start_module`.
+/// The function that a thread begins with.
+struct start_routine {
   void* (*run)(void*) = nullptr;
   int (*run_c11)(void*) = nullptr; ///< instead of `run`
   void* argument = nullptr;
+
+  [[nodiscard]] const void* code() const noexcept {
+    return run != nullptr ? reinterpret_cast<const void*>(run)
+                          : reinterpret_cast<const void*>(run_c11);
+  }
+};
+
+struct known_thread {
+  std::atomic<pthread_t> self;
+  start_routine routine; // written before the thread starts, as are `ordinal` and `start_module`
   std::size_t stack_bytes = 0; ///< 0: the C library does not allocate its stack
   /// The state in the lower two bits; above it the number of times the entry was taken.
   std::atomic<std::uint32_t> mark{0};
@@ -40,28 +48,30 @@ struct known_thread {
   char start_module[NODEWISE_AGENT_NAME_BYTES] = {};
 
   [[nodiscard]] thread_state state() const noexcept {
-    return static_cast<thread_state>(mark.load(std::memory_order_acquire) & 3U);
+    return static_cast<thread_state>(mark.load(std::memory_order_acquire) & state_mask);
   }
+  void set_state(thread_state now) noexcept {
+    mark.store((mark.load(std::memory_order_relaxed) & ~state_mask) |
+                   static_cast<std::uint32_t>(now),
+               std::memory_order_release);
+  }
+  /// The number of times the entry was taken.
+  [[nodiscard]] std::uint32_t turn() const noexcept {
+    return mark.load(std::memory_order_relaxed) / taken_once;
+  }
+
+  static constexpr std::uint32_t state_mask = 3;
+  static constexpr std::uint32_t taken_once = 4;
 };
+
+/// What a thread with an entry begins with, as pthread_create() takes it: its first actions, the
+/// routine of its known_thread, its last actions. (run_known.cpp)
+void* run_known(void* entry);
 
 /// In a forked child.
 void empty_thread_table() noexcept;
 /// An entry in the state `starting`, or nullptr if there is no room.
 [[nodiscard]] known_thread* take_entry() noexcept;
-/// Returns an entry whose thread was not started.
-void give_back(known_thread& entry) noexcept;
-
-/// A thread that runs, and the number of times its entry was taken before: the only thread of a
-/// forked child must not end a thread that the table no longer has.
-struct running_thread {
-  known_thread* entry;
-  std::uint32_t turn;
-};
-/// Called by the thread itself, before it does anything else.
-[[nodiscard]] running_thread enter_running(known_thread& entry) noexcept;
-/// Called by the thread itself, after the program's code. A runtime's thread is of no further
-/// interest.
-void end_running(const running_thread& ending) noexcept;
 
 [[nodiscard]] known_thread* find_by_tid(int tid) noexcept;
 /// Whether the thread has ended: the kernel lists it for some time after that.
@@ -73,6 +83,8 @@ void end_running(const running_thread& ending) noexcept;
 [[nodiscard]] known_thread* find_by_handle(pthread_t thread) noexcept;
 /// For a thread that has ended and was just joined: whether it had an ordinal. True only once.
 [[nodiscard]] bool note_joined(pthread_t thread) noexcept;
+/// Writes what the table has into the thread's record, except its name.
+void describe(const known_thread& entry, nodewise_agent_thread& into) noexcept;
 /// Copies the i-th entry if its thread has ended, was pinned or started by the program itself, and
 /// has no record yet. The caller writes the record.
 [[nodiscard]] bool copy_ended(std::size_t i, nodewise_agent_thread& into) noexcept;

@@ -1,55 +1,25 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "agent/threads/threads.hpp"
 
-#include <atomic>
 #include <bit>
-#include <cerrno>
 
-#include <dlfcn.h>
-#include <pthread.h>
 #include <sched.h>
-#include <sys/syscall.h>
 #include <threads.h>
-#include <unistd.h>
 
 #include "agent/alloc/groups.hpp"
 #include "agent/alloc/statics.hpp"
-#include "agent/interposed.hpp"
 #include "agent/modules.hpp"
 #include "agent/own_stack.hpp"
 #include "agent/report/records.hpp"
-#include "agent/runtimes.hpp"
-#include "agent/threads/bound_early.hpp"
-#include "agent/threads/c11_answer.hpp"
-#include "agent/threads/nested_teams.hpp"
-#include "agent/threads/next_create.hpp"
-#include "agent/threads/pin.hpp"
-#include "agent/threads/team_numbers.hpp"
+#include "agent/threads/thread_facts.hpp"
 #include "agent/threads/thread_table.hpp"
-#include "agent/trace/announce.hpp"
 #include "sys/raw.hpp"
 
 namespace nodewise::agent {
 
 namespace {
 
-using counter = std::atomic<std::uint64_t>;
 constexpr auto relaxed = std::memory_order_relaxed;
-
-struct thread_facts {
-  std::atomic<int> pid{0}; ///< 0 until the settings are read
-  pthread_t main{};
-  place_list places;
-  bool main_works = false;
-  team_numbers ordinals;
-  counter own_threads{0};
-  counter pinned{0};
-  counter own_affinity{0};
-  std::atomic<int> pin_errno{0};
-  std::atomic<std::uint32_t> main_flags{NODEWISE_AGENT_MAIN};
-};
-
-constinit thread_facts facts;
 
 constinit next_function<int(thrd_t*, thrd_start_t, void*)> next_thrd_create{"thrd_create",
                                                                             no_threads<thrd_error>};
@@ -63,7 +33,8 @@ constinit next_function<int(pid_t, std::size_t, const cpu_set_t*)> next_sched_se
 
 /// False in a child of vfork(), where the table is the parent's.
 bool is_this_process() noexcept {
-  return facts.pid.load(relaxed) != 0 && facts.pid.load(relaxed) == ::getpid();
+  const int pid = reporting.pid.load(relaxed);
+  return pid != 0 && pid == ::getpid();
 }
 
 /// The last part of the path of the file with the code at `address`; "" if unknown.
@@ -77,90 +48,32 @@ const char* module_name(const void* address) noexcept {
                                                                       : "";
 }
 
-/// Notes that the program, or a library that is not a runtime, has bound a thread.
-void note_own_affinity(std::atomic<std::uint32_t>& flags) noexcept {
-  if ((flags.fetch_or(NODEWISE_AGENT_OWN_AFFINITY) & NODEWISE_AGENT_OWN_AFFINITY) == 0) {
-    ++facts.own_affinity;
-  }
-}
-
-constinit bound_early early;
-
-/// The first actions of a new thread.
-running_thread enter(known_thread& entry) noexcept {
-  announce_thread(facts.pid.load(relaxed));
-  note_thread_stack(entry.stack_bytes);
-  const stack_words stack = whole_stack();
-  announce_stack(stack.begin(), stack.end());
-  const running_thread mine = enter_running(entry);
-  if (early.any() && early.take(::pthread_self())) {
-    note_own_affinity(entry.flags);
-  }
-  return mine;
-}
-void leave(void* ending) {
-  end_running(*static_cast<const running_thread*>(ending));
-}
-
-/// Runs the program's function, which may be left by pthread_exit() or a cancellation. A
-/// thread-specific key would note the end too, but for the first key that a thread uses the C
-/// library goes through all of them when it ends.
-template <class Work>
-void* run_until_left(known_thread& entry, const Work& work) {
-  running_thread mine = enter(entry);
-  void* result = nullptr;
-  pthread_cleanup_push(leave, &mine);
-  result = work(entry);
-  pthread_cleanup_pop(1);
-  return result;
-}
-void* run_entered(void* entry) {
-  return run_until_left(*static_cast<known_thread*>(entry),
-                        [](const known_thread& mine) { return mine.run(mine.argument); });
-}
-void* run_entered_c11(void* entry) {
-  return run_until_left(*static_cast<known_thread*>(entry), [](const known_thread& mine) {
-    return std::bit_cast<void*>(static_cast<std::intptr_t>(mine.run_c11(mine.argument)));
-  });
-}
-
 /// A requested thread.
 struct wanted_thread {
   pthread_t* into;
   const pthread_attr_t* attributes;
-  void* (*run)(void*);
-  int (*run_c11)(void*); ///< instead of `run`
-  void* argument;
-
-  [[nodiscard]] const void* code() const noexcept {
-    return run != nullptr ? reinterpret_cast<const void*>(run)
-                          : reinterpret_cast<const void*>(run_c11);
-  }
+  start_routine routine;
 };
 
 /// C11 threads are the C library's POSIX threads, and joining them cuts the result to an int. So
 /// without an entry the function may be called through the other type.
 int create(const wanted_thread& wanted, const pthread_attr_t* attributes,
            known_thread* entry) noexcept {
-  auto& next = next_pthread_create.get();
+  auto& create_next = next_pthread_create.get();
   if (entry != nullptr) {
-    return next(wanted.into, attributes, wanted.run != nullptr ? run_entered : run_entered_c11,
-                entry);
+    return create_next(wanted.into, attributes, run_known, entry);
   }
-  void* (*const run)(void*) =
-      wanted.run != nullptr ? wanted.run : std::bit_cast<void* (*)(void*)>(wanted.run_c11);
-  return next(wanted.into, attributes, run, wanted.argument);
+  const start_routine& begin = wanted.routine;
+  return create_next(wanted.into, attributes,
+                     begin.run != nullptr ? begin.run
+                                          : std::bit_cast<void* (*)(void*)>(begin.run_c11),
+                     begin.argument);
 }
 
 void note_flags(known_thread* entry, std::uint32_t flags) noexcept {
   if (entry != nullptr) {
     entry->flags.store(flags, relaxed);
   }
-}
-
-/// The thread's place: after the main thread's if that works.
-std::size_t place_of(std::uint64_t ordinal) noexcept {
-  return (ordinal + (facts.main_works ? 1 : 0)) % facts.places.count();
 }
 
 /// A main thread that works is pinned when it starts the first thread. Before that it may ask the
@@ -172,7 +85,7 @@ void place_main() noexcept {
   }
   cpu_mask where;
   facts.places.mask(0, where);
-  const long answer = sys::raw::sched_setaffinity(facts.pid, where.bytes, where.words);
+  const long answer = sys::raw::sched_setaffinity(reporting.pid, where.bytes, where.words);
   if (answer < 0) {
     int none = 0;
     facts.pin_errno.compare_exchange_strong(none, static_cast<int>(-answer));
@@ -213,19 +126,17 @@ known_thread* enter_starting(const wanted_thread& wanted, const char* module,
   known_thread* const entry = take_entry();
   if (entry != nullptr) {
     entry->ordinal = ordinal;
-    entry->inner = ordinal >= 0 ? inner_position{} : next_inner_position(wanted.code());
+    entry->inner = ordinal >= 0 ? inner_position{} : next_inner_position(wanted.routine.code());
     entry->unjoined = ordinal >= 0;
     copy_name(entry->start_module, module);
-    entry->run = wanted.run;
-    entry->run_c11 = wanted.run_c11;
-    entry->argument = wanted.argument;
+    entry->routine = wanted.routine;
     entry->stack_bytes = wanted_stack_bytes(wanted.attributes);
   }
   return entry;
 }
 
 int start_known(const wanted_thread& wanted) noexcept {
-  const char* const module = module_name(wanted.code());
+  const char* const module = module_name(wanted.routine.code());
   const bool own = !is_runtime(module);
   if (own) {
     place_main();
@@ -235,7 +146,7 @@ int start_known(const wanted_thread& wanted) noexcept {
   const bool bound = own && have_affinity(wanted.attributes);
   note_flags(entry, bound ? NODEWISE_AGENT_OWN_AFFINITY : 0);
   const bool place = own && !bound && facts.places.count() != 0;
-  const int answer = place ? create_on_place(wanted, place_of(ordinal), entry)
+  const int answer = place ? create_on_place(wanted, facts.place_of(ordinal), entry)
                            : create(wanted, wanted.attributes, entry);
   if (answer == 0) {
     facts.own_threads += own ? 1 : 0;
@@ -243,12 +154,28 @@ int start_known(const wanted_thread& wanted) noexcept {
     return 0; // *wanted.into may be gone: the thread may own it and have ended
   }
   if (entry != nullptr) {
-    give_back(*entry);
+    entry->set_state(thread_state::none);
   }
   if (own) {
     facts.ordinals.give_back(ordinal);
   }
   return answer;
+}
+
+/// Converts an errno of pthread_create() to a result of thrd_create().
+int c11_answer(int answer) noexcept {
+  switch (answer) {
+  case 0:
+    return thrd_success;
+  case ENOMEM:
+    return thrd_nomem;
+  case EBUSY:
+    return thrd_busy;
+  case ETIMEDOUT:
+    return thrd_timedout;
+  default:
+    return thrd_error;
+  }
 }
 
 bool is_own_call(const void* caller) noexcept {
@@ -262,9 +189,9 @@ void note_bound(pthread_t thread) noexcept {
   }
   known_thread* entry = find_by_handle(thread);
   if (entry == nullptr) {
-    early.add(thread);
+    facts.early.add(thread);
     entry = find_by_handle(thread); // it may have begun meanwhile without seeing the binding
-    if (entry != nullptr && !early.take(thread)) {
+    if (entry != nullptr && !facts.early.take(thread)) {
       return;
     }
   }
@@ -279,16 +206,12 @@ void note_join(pthread_t thread) noexcept {
   }
 }
 
-int own_tid() noexcept {
-  return static_cast<int>(sys::raw::call(SYS_gettid));
-}
-
 /// Ignores threads and processes that are not ours.
 void note_bound(int tid) noexcept {
   known_thread* const entry = find_by_tid(tid);
   if (entry != nullptr) {
     note_own_affinity(entry->flags);
-  } else if (tid == facts.pid.load()) {
+  } else if (tid == reporting.pid) {
     note_own_affinity(facts.main_flags);
   }
 }
@@ -297,16 +220,13 @@ void note_bound(int tid) noexcept {
 
 void start_threads(const settings& asked) noexcept {
   // Looked up while no other thread runs: dlsym waits for a dlopen, which may wait for a thread.
-  (void)next_pthread_create.find();
-  (void)next_pthread_join.find();
-  (void)next_pthread_setaffinity.find();
-  (void)next_sched_setaffinity.find();
+  find_all(next_pthread_create, next_pthread_join, next_pthread_setaffinity,
+           next_sched_setaffinity);
   facts.main = ::pthread_self();
   if (!facts.places.read(asked.pin)) {
     facts.pin_errno = ENOMEM;
   }
   facts.main_works = asked.main_works;
-  facts.pid = ::getpid();
 }
 
 void count_threads(nodewise_agent_end& totals) noexcept {
@@ -318,33 +238,20 @@ void count_threads(nodewise_agent_end& totals) noexcept {
 
 void forget_threads() noexcept {
   forget_statics();
-  if (facts.pid == 0) {
+  if (reporting.pid == 0) {
     return;
   }
   empty_thread_table();
-  for (counter* each : {&facts.own_threads, &facts.pinned, &facts.own_affinity}) {
-    *each = 0;
-  }
+  facts.own_threads = facts.pinned = facts.own_affinity = 0;
   facts.ordinals.begin_anew();
   facts.pin_errno = 0;
   facts.main_flags = NODEWISE_AGENT_MAIN;
   facts.main = ::pthread_self();
-  facts.pid = ::getpid();
 }
 
 void prepare_for_threads() noexcept {
   place_statics();
   settle_groups();
-}
-
-std::uint32_t main_thread_flags() noexcept {
-  return facts.main_flags;
-}
-
-void place_text(const nodewise_agent_thread& of, char (&into)[NODEWISE_AGENT_NAME_BYTES]) noexcept {
-  if ((of.flags & NODEWISE_AGENT_PINNED) != 0) {
-    facts.places.text(place_of(static_cast<std::uint64_t>(of.ordinal)), into);
-  }
 }
 
 } // namespace nodewise::agent
@@ -357,7 +264,7 @@ NODEWISE_INTERPOSED int pthread_create(pthread_t* into, const pthread_attr_t* at
     return next_pthread_create.get()(into, attributes, run, argument);
   }
   prepare_for_threads();
-  return start_known({into, attributes, run, nullptr, argument});
+  return start_known({into, attributes, {.run = run, .argument = argument}});
 }
 
 NODEWISE_INTERPOSED int thrd_create(thrd_t* into, thrd_start_t run, void* argument) {
@@ -365,7 +272,7 @@ NODEWISE_INTERPOSED int thrd_create(thrd_t* into, thrd_start_t run, void* argume
     return next_thrd_create.get()(into, run, argument);
   }
   prepare_for_threads();
-  return c11_answer(start_known({into, nullptr, nullptr, run, argument}));
+  return c11_answer(start_known({into, nullptr, {.run_c11 = run, .argument = argument}}));
 }
 
 // Waiting in these functions may be cancelled, so they are not noexcept.
@@ -398,7 +305,7 @@ NODEWISE_INTERPOSED int sched_setaffinity(pid_t tid, std::size_t bytes,
                                           const cpu_set_t* mask) noexcept {
   const int answer = next_sched_setaffinity.get()(tid, bytes, mask);
   if (answer == 0 && is_own_call(NODEWISE_CALLER)) {
-    note_bound(tid == 0 ? own_tid() : static_cast<int>(tid));
+    note_bound(tid == 0 ? static_cast<int>(nodewise::sys::raw::call(SYS_gettid)) : tid);
   }
   return answer;
 }

@@ -4,7 +4,9 @@
 // records of all threads.
 #pragma once
 
-#include "agent/protocol.h"
+#include <pthread.h>
+
+#include "agent/interposed.hpp"
 #include "agent/settings.hpp"
 
 namespace nodewise::agent {
@@ -19,13 +21,19 @@ void write_threads(const settings& asked, int pid) noexcept;
 /// In a forked child: its only thread is a main thread, and counting begins anew.
 void forget_threads() noexcept;
 
-// Data for the threads' records that the table of threads does not have.
-[[nodiscard]] std::uint32_t main_thread_flags() noexcept;
-/// The thread's place as the launcher wrote it; nothing if the thread was not pinned.
-void place_text(const nodewise_agent_thread& of, char (&into)[NODEWISE_AGENT_NAME_BYTES]) noexcept;
-
 /// Places what must be in place before another thread can touch the program's data. Takes a few
 /// nanoseconds if nothing is new.
 void prepare_for_threads() noexcept;
+
+/// POSIX returns the error; C11 returns one number for all errors.
+template <int error, class... Parameters>
+int no_threads(Parameters...) noexcept {
+  return error;
+}
+
+// NOLINTNEXTLINE(bugprone-dynamic-static-initializers): constinit
+[[gnu::visibility("hidden")]] inline constinit next_function<int(
+    pthread_t*, const pthread_attr_t*, void* (*)(void*), void*)> next_pthread_create{
+    "pthread_create", no_threads<ENOSYS>};
 
 } // namespace nodewise::agent

@@ -5,13 +5,11 @@
 #include <cstdio>
 #include <cstring>
 
-#include <fcntl.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 
 #include "agent/own_descriptors.hpp"
 #include "agent/report/records.hpp"
-#include "agent/threads/pin.hpp"
+#include "agent/threads/thread_facts.hpp"
 #include "agent/threads/thread_table.hpp"
 #include "agent/threads/threads.hpp"
 #include "agent/trace/numa_pin.hpp"
@@ -111,7 +109,7 @@ void write_main(int pid) noexcept {
   nodewise_agent_thread record = {};
   record.tid = pid;
   record.ordinal = -1;
-  record.flags = main_thread_flags();
+  record.flags = facts.main_flags;
   sys::raw::call(SYS_prctl, PR_GET_NAME, record.name);
   read_cpus(pid, record.cpus);
   tell(NODEWISE_AGENT_THREAD, record.header, sizeof record);
@@ -127,14 +125,11 @@ bool describe_live(int tid, int pid, nodewise_agent_thread& into) noexcept {
   }
   known_thread* const entry = find_by_tid(tid);
   if (tid == pid) {
-    into.flags = main_thread_flags();
+    into.flags = facts.main_flags;
   } else if (entry == nullptr ? has_ended(tid) : !claim_record(*entry)) {
     return false;
   } else if (entry != nullptr) {
-    into.flags = entry->flags;
-    into.ordinal = entry->ordinal;
-    tell_inner(entry->inner, into);
-    std::memcpy(into.start, entry->start_module, sizeof into.start);
+    describe(*entry, into);
   }
   read_name(pid, tid, into.name);
   return true;
@@ -163,7 +158,9 @@ void write_threads(const settings& asked, int pid) noexcept {
   for (std::size_t at = 0; at < max_known_threads; ++at) {
     nodewise_agent_thread record = {};
     if (copy_ended(at, record) && ((record.flags & NODEWISE_AGENT_PINNED) != 0 || asked.trace)) {
-      place_text(record, record.cpus);
+      if ((record.flags & NODEWISE_AGENT_PINNED) != 0) {
+        facts.places.text(facts.place_of(static_cast<std::uint64_t>(record.ordinal)), record.cpus);
+      }
       tell(NODEWISE_AGENT_THREAD, record.header, sizeof record);
     }
   }

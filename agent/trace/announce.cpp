@@ -3,10 +3,6 @@
 
 #include <cstring>
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-
 #include <nodewise/marker.h>
 
 #include "agent/asked.hpp"
@@ -24,11 +20,8 @@ struct plain {
   std::size_t length;
 };
 /// A name whose special bytes are encoded as %XX; "-" for an empty one.
-struct name {
-  const char* start;
-  std::size_t length;
-
-  name(const char* from, std::size_t bytes) noexcept : start(from), length(bytes) {}
+struct name : plain {
+  name(const char* from, std::size_t bytes) noexcept : plain{from, bytes} {}
   explicit name(const char* text) noexcept : name(text, std::strlen(text)) {}
 };
 
@@ -111,95 +104,77 @@ std::uint64_t address_of(const void* start) noexcept {
   return reinterpret_cast<std::uintptr_t>(start);
 }
 
-const char* kind_name(std::uint32_t kind) noexcept {
-  switch (kind) {
-  case NODEWISE_AGENT_MAP:
-    return "map";
-  case NODEWISE_AGENT_STATIC:
-    return "static";
-  case NODEWISE_AGENT_GROUP:
-    return "group";
-  case NODEWISE_AGENT_REGION:
-    return "region";
-  default:
-    return "heap";
-  }
+/// The text from the first `mark` on; no text without one.
+plain behind(plain text, char mark) noexcept {
+  const void* const found = text.length == 0 ? nullptr : std::memchr(text.start, mark, text.length);
+  const char* const at = static_cast<const char*>(found);
+  return at == nullptr ? plain{nullptr, 0}
+                       : plain{at, static_cast<std::size_t>(text.start + text.length - at)};
+}
+/// Removes the text before the first `mark`, and the mark, from the front of `rest`. Without a mark
+/// nothing is left.
+plain take(plain& rest, char mark) noexcept {
+  const plain from = behind(rest, mark);
+  const plain taken{rest.start, rest.length - from.length};
+  rest = from.length == 0 ? from : plain{from.start + 1, from.length - 1};
+  return taken;
 }
 
 /// A line of /proc/self/maps: "start-end rights offset device inode   path".
-class mapping_line {
- public:
-  mapping_line(const char* line, const char* end) noexcept
-      : end_(end), start_(line), dash_(find(line, '-')), rights_(find(dash_, ' ')),
-        offset_(rights_ == nullptr ? nullptr : find(rights_ + 1, ' ')),
-        device_(offset_ == nullptr ? nullptr : find(offset_ + 1, ' ')) {
-    const char* const path = find(device_, '/');
-    name_ = path != nullptr ? path : find(device_, '[');
+struct mapping_line {
+  plain start;
+  plain end;
+  plain offset;
+  bool is_whole;
+  plain path; ///< or "[heap]"; empty if it has none
+
+  explicit mapping_line(plain line) noexcept : start(take(line, '-')), end(take(line, ' ')) {
+    (void)take(line, ' '); // the rights
+    offset = take(line, ' ');
+    is_whole = line.start != nullptr;
+    path = behind(line, '/');
+    path = path.length != 0 ? path : behind(line, '[');
   }
 
-  [[nodiscard]] bool is_whole() const noexcept { return device_ != nullptr; }
-  [[nodiscard]] bool has_name() const noexcept { return name_ != nullptr; }
-  [[nodiscard]] bool is_of_file() const noexcept { return name_ != nullptr && *name_ == '/'; }
   /// Without a name, and at the end of the other one: a module's data with no bytes in its file.
   [[nodiscard]] bool is_zeroed_data_behind(const mapping_line& other) const noexcept {
-    return !has_name() && other.is_of_file() &&
-           length(other.dash_ + 1, other.rights_) == length(start_, dash_) &&
-           std::memcmp(other.dash_ + 1, start_, length(start_, dash_)) == 0;
+    return path.length == 0 && other.path.length != 0 && *other.path.start == '/' &&
+           other.end.length == start.length &&
+           std::memcmp(other.end.start, start.start, start.length) == 0;
   }
 
   /// Announces start, end, offset and name.
   void announce() const noexcept {
     message made('m');
-    begin(made) << name(name_, has_name() ? length(name_, end_) : 0);
+    begin(made) << name(path.start, path.length);
   }
   void announce_as_data_of(const mapping_line& module) const noexcept {
-    const char* last = module.name_;
-    for (const char* at = module.name_; at != module.end_; ++at) {
-      last = *at == '/' ? at + 1 : last;
+    plain file = module.path;
+    while (behind(file, '/').length != 0) {
+      (void)take(file, '/');
     }
     message made('m');
-    begin(made) << name("[static data of ") << name(last, length(last, module.end_)) << name("]");
+    begin(made) << name("[static data of ") << name(file.start, file.length) << name("]");
   }
 
  private:
-  [[nodiscard]] const char* find(const char* from, char wanted) const noexcept {
-    const void* const found =
-        from == nullptr ? nullptr : std::memchr(from, wanted, length(from, end_));
-    return static_cast<const char*>(found);
-  }
-  static std::size_t length(const char* from, const char* to) noexcept {
-    return static_cast<std::size_t>(to - from);
-  }
-  /// Start, end and offset.
   message& begin(message& of) const noexcept {
-    return of << "0x" << plain{start_, length(start_, dash_)} << " 0x"
-              << plain{dash_ + 1, length(dash_ + 1, rights_)} << " 0x"
-              << plain{offset_ + 1, length(offset_ + 1, device_)} << " ";
+    return of << "0x" << start << " 0x" << end << " 0x" << offset << " ";
   }
-
-  const char* end_;
-  const char* start_;
-  const char* dash_;
-  const char* rights_;
-  const char* offset_;
-  const char* device_;
-  const char* name_ = nullptr;
 };
 
 /// Announces the complete lines of `text`, and names the zeroed data that follows a module.
 void announce_lines(const char* text, std::size_t bytes) noexcept {
-  mapping_line before(text, text);
-  std::size_t done = 0;
-  while (const void* const found = std::memchr(text + done, '\n', bytes - done)) {
-    const char* const end = static_cast<const char*>(found);
-    const mapping_line line(text + done, end);
-    if (line.is_whole() && line.is_zeroed_data_behind(before)) {
+  mapping_line before({text, 0});
+  plain rest{text, bytes};
+  while (behind(rest, '\n').length != 0) {
+    const mapping_line line(take(rest, '\n'));
+    if (line.is_whole && line.is_zeroed_data_behind(before)) {
       line.announce_as_data_of(before);
-    } else if (line.is_whole()) {
+    } else if (line.is_whole) {
       line.announce();
     }
     before = line;
-    done = static_cast<std::size_t>(end - text) + 1;
   }
 }
 
@@ -221,9 +196,14 @@ class mappings_text {
   mappings_text(const mappings_text&) = delete;
   mappings_text& operator=(const mappings_text&) = delete;
 
-  [[nodiscard]] const char* text() const noexcept { return text_; }
-  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
-  [[nodiscard]] bool is_cut() const noexcept { return text_ != nullptr && bytes_ == room_; }
+  /// False if the text may be cut off.
+  [[nodiscard]] bool announce() const noexcept {
+    if (bytes_ != 0 && bytes_ != room_) {
+      message('M');
+      announce_lines(text_, bytes_);
+    }
+    return bytes_ != room_;
+  }
 
  private:
   void read() noexcept {
@@ -246,15 +226,9 @@ class mappings_text {
 
 /// The counter identifies the task that sends, so the calling task sends what another one has read.
 void announce_mappings() noexcept {
-  for (std::size_t room = std::size_t{64} << 10;; room *= 4) {
-    const mappings_text all(room);
-    if (!all.is_cut()) {
-      if (all.bytes() != 0) {
-        message('M');
-        announce_lines(all.text(), all.bytes());
-      }
-      return;
-    }
+  std::size_t room = std::size_t{64} << 10;
+  while (!mappings_text(room).announce()) {
+    room *= 4;
   }
 }
 
@@ -296,13 +270,12 @@ void announce_object(const object& what) noexcept {
   if (!asked.announce) {
     return;
   }
+  static constexpr const char* kinds[] = {"heap", "map", "static", "group", "region"};
   const module_of caller(what.caller);
   const std::uint64_t offset =
-      caller.start == nullptr
-          ? 0
-          : static_cast<std::uint64_t>(static_cast<const char*>(what.caller) - caller.start);
+      caller.start == nullptr ? 0 : address_of(what.caller) - address_of(caller.start);
   message('o') << number_of(what) << " " << address_of(what.start) << " " << what.bytes << " "
-               << name(kind_name(what.kind)) << " " << name(caller.name) << " 0x" << offset << " "
+               << name(kinds[what.kind]) << " " << name(caller.name) << " 0x" << offset << " "
                << name(what.name == nullptr ? "" : what.name);
 }
 

@@ -1,23 +1,22 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "agent/trace/numa_pin.hpp"
 
-#include <atomic>
+#include <algorithm>
 #include <csignal>
 #include <cstring>
-#include <ctime>
 
 #include <pthread.h>
 #include <sys/prctl.h>
 
-#include "agent/alloc/extent_room.hpp"
 #include "agent/alloc/objects.hpp"
 #include "agent/alloc/placement.hpp"
+#include "agent/alloc/system_facts.hpp"
 #include "agent/asked.hpp"
 #include "agent/clock.hpp"
 #include "agent/own_descriptors.hpp"
 #include "agent/page.hpp"
 #include "agent/report/records.hpp"
-#include "agent/threads/next_create.hpp"
+#include "agent/threads/threads.hpp"
 #include "agent/trace/announce.hpp"
 #include "sys/raw.hpp"
 
@@ -61,19 +60,21 @@ long locate(scratch& s, const object& what, std::size_t first, std::size_t count
   if (entries < 0) {
     return entries;
   }
+  const auto is_present = [&](std::size_t i) {
+    return static_cast<long>(i) < entries && sys::raw::is_present(s.entry[i]);
+  };
   bool any = false;
   for (std::size_t i = 0; i < count; ++i) {
     s.page[i] = start + i * page_bytes();
     s.where[i] = nowhere;
-    any = any || (static_cast<long>(i) < entries && sys::raw::is_present(s.entry[i]));
+    any = any || is_present(i);
   }
   if (!any) {
     return 0;
   }
   const long answer = sys::raw::move_pages(0, count, s.page, nullptr, s.where, 0);
   for (std::size_t i = 0; i < count; ++i) {
-    const bool alone = static_cast<long>(i) < entries && sys::raw::is_present(s.entry[i]) &&
-                       !sys::raw::is_shared_page(s.entry[i]);
+    const bool alone = is_present(i) && !sys::raw::is_shared_page(s.entry[i]);
     if (!alone || s.where[i] < 0 || s.where[i] >= NODEWISE_AGENT_MAX_NODES) {
       s.where[i] = nowhere;
     }
@@ -101,14 +102,19 @@ long bind(char* start, std::size_t bytes, int node) noexcept {
 
 /// Reserves one more policy for the object. False if the limit of policies is reached.
 bool take_extent(object& what, walk& at) noexcept {
-  if (at.extents == what.extents) {
-    if (!reserve_extents(1)) {
-      return false;
-    }
-    ++what.extents;
+  const bool is_new = at.extents == what.extents;
+  if (is_new && !reserve_extents(1)) {
+    return false;
   }
+  what.extents += is_new ? 1 : 0;
   ++at.extents;
   return true;
+}
+
+/// Pins no more.
+void refuse(walk& at, long answer) noexcept {
+  refused_errno = static_cast<int>(-answer);
+  at.over = true;
 }
 
 /// Pins consecutive pages on one node.
@@ -123,10 +129,8 @@ void pin_run(object& what, std::size_t first, std::size_t count, int node, walk&
     return;
   }
   pins_any = true;
-  const long answer = bind(start, count * page_bytes(), node);
-  if (answer < 0) {
-    refused_errno = static_cast<int>(-answer);
-    at.over = true;
+  if (const long answer = bind(start, count * page_bytes(), node); answer < 0) {
+    refuse(at, answer);
     return;
   }
   at.last_node = node;
@@ -167,12 +171,10 @@ void pin_batch(object& what, void* with) noexcept {
     at.over = at.found_more = true;
     return;
   }
-  const std::size_t left = at.next < pages ? pages - at.next : 0;
-  const std::size_t count = left < batch_pages ? left : batch_pages;
+  const std::size_t count = std::min(at.next < pages ? pages - at.next : 0, batch_pages);
   const long answer = count == 0 ? 0 : locate(at.memory, what, at.next, count);
   if (answer < 0) {
-    refused_errno = static_cast<int>(-answer);
-    at.over = true;
+    refuse(at, answer);
     return;
   }
   for (std::size_t i = 0; i < count && !at.over;) {
@@ -190,9 +192,7 @@ void pin_batch(object& what, void* with) noexcept {
   }
   at.next += count;
   if (!at.over && at.pinned == at.next) {
-    what.numa_pinned.front = at.pinned;
-    what.numa_pinned.extents = at.extents;
-    what.numa_pinned.last_node = at.last_node;
+    what.numa_pinned = {what.numa_pinned.pages, at.pinned, at.extents, at.last_node};
   }
   if (!at.over && at.next >= pages) {
     conclude(what, at);
@@ -248,9 +248,8 @@ void pin_until_the_end(scratch& memory) noexcept {
   std::uint64_t pause = shortest;
   while (refused_errno == 0 && !is_leader_gone()) {
     const std::uint64_t begin = now_ns(CLOCK_THREAD_CPUTIME_ID);
-    pause = pin_all(memory) ? shortest : pause * 2 < longest ? pause * 2 : longest;
-    const std::uint64_t least = (now_ns(CLOCK_THREAD_CPUTIME_ID) - begin) * share;
-    wait_ns(pause > least ? pause : least);
+    pause = pin_all(memory) ? shortest : std::min(pause * 2, longest);
+    wait_ns(std::max(pause, (now_ns(CLOCK_THREAD_CPUTIME_ID) - begin) * share));
   }
 }
 
@@ -284,15 +283,6 @@ int start_helper() noexcept {
   const int answer = next_pthread_create.get()(&made, &attributes, run, nullptr);
   ::pthread_attr_destroy(&attributes);
   return answer;
-}
-
-void let_go(object& what, void* /*nothing*/) noexcept {
-  reset(what);
-}
-
-void let_go_for_good(object& what, void* /*nothing*/) noexcept {
-  what.gives_back = true;
-  reset(what);
 }
 
 } // namespace
@@ -332,7 +322,7 @@ void numa_pin_also() noexcept {
 
 void numa_unpin_all() noexcept {
   if (pins_any) {
-    objects.change_all(let_go, nullptr);
+    objects.change_all([](object& what, void*) noexcept { reset(what); }, nullptr);
     pins_any = false;
   }
 }
@@ -357,6 +347,10 @@ __attribute__((visibility("default"))) void nodewise_agent_gives_back(void* star
                                                                       std::size_t bytes) noexcept {
   if (asked.numa_pin && bytes <= PTRDIFF_MAX) { // also unpinned pages, which may soon be pinned
     char* const first = static_cast<char*>(start);
-    objects.change_overlapping(first, first + bytes, let_go_for_good, nullptr);
+    const auto let_go = [](object& what, void*) noexcept {
+      what.gives_back = true;
+      reset(what);
+    };
+    objects.change_overlapping(first, first + bytes, let_go, nullptr);
   }
 }

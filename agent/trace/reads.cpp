@@ -7,7 +7,6 @@
 // They are cancellation points: a thread may end inside the next function. So they hold no lock
 // while it runs, and none of them is noexcept.
 #undef _FORTIFY_SOURCE // its replacements of these functions are defined here as well
-#include <cstddef>
 #include <cstdio>
 
 #include <dlfcn.h>
@@ -23,9 +22,9 @@
 
 namespace {
 
-void heard(void* into, ssize_t answer, const void* caller) noexcept {
-  if (answer > 0) {
-    nodewise_agent_wrote(into, static_cast<std::size_t>(answer), caller);
+void heard(void* into, auto bytes, const void* caller) noexcept {
+  if (bytes > 0) {
+    nodewise_agent_wrote(into, static_cast<std::size_t>(bytes), caller);
   }
 }
 
@@ -36,13 +35,6 @@ void heard_parts(const iovec* parts, std::size_t count, ssize_t answer,
     const std::size_t bytes = parts[i].iov_len < left ? parts[i].iov_len : left;
     nodewise_agent_wrote(parts[i].iov_base, bytes, caller);
     left -= bytes;
-  }
-}
-
-/// Reports complete items. At the end of the file a part of one more may have been written.
-void heard_items(void* into, std::size_t each, std::size_t answer, const void* caller) noexcept {
-  if (answer != 0) {
-    nodewise_agent_wrote(into, each * answer, caller);
   }
 }
 
@@ -88,12 +80,13 @@ NODEWISE_READER(ssize_t, recvfrom,
 NODEWISE_READER(ssize_t, recvmsg, (int socket, msghdr* message, int flags),
                 (socket, message, flags),
                 heard_parts(message->msg_iov, message->msg_iovlen, answer, NODEWISE_CALLER))
+// Complete items are reported. At the end of the file a part of one more may have been written.
 NODEWISE_READER(std::size_t, fread,
                 (void* into, std::size_t each, std::size_t count, std::FILE* file),
-                (into, each, count, file), heard_items(into, each, answer, NODEWISE_CALLER))
+                (into, each, count, file), heard(into, each* answer, NODEWISE_CALLER))
 NODEWISE_READER(std::size_t, fread_unlocked,
                 (void* into, std::size_t each, std::size_t count, std::FILE* file),
-                (into, each, count, file), heard_items(into, each, answer, NODEWISE_CALLER))
+                (into, each, count, file), heard(into, each* answer, NODEWISE_CALLER))
 
 // The functions that programs built with _FORTIFY_SOURCE call; `room` is the size of the buffer.
 NODEWISE_READER(ssize_t, __read_chk, (int file, void* into, std::size_t bytes, std::size_t room),
@@ -115,11 +108,11 @@ NODEWISE_READER(ssize_t, __recvfrom_chk,
 NODEWISE_READER(std::size_t, __fread_chk,
                 (void* into, std::size_t room, std::size_t each, std::size_t count,
                  std::FILE* file),
-                (into, room, each, count, file), heard_items(into, each, answer, NODEWISE_CALLER))
+                (into, room, each, count, file), heard(into, each* answer, NODEWISE_CALLER))
 NODEWISE_READER(std::size_t, __fread_unlocked_chk,
                 (void* into, std::size_t room, std::size_t each, std::size_t count,
                  std::FILE* file),
-                (into, room, each, count, file), heard_items(into, each, answer, NODEWISE_CALLER))
+                (into, room, each, count, file), heard(into, each* answer, NODEWISE_CALLER))
 
 namespace {
 constinit nodewise::agent::next_function<int(void*, std::size_t, int)> next_madvise{"madvise"};

@@ -2,12 +2,10 @@
 #include "agent/trace/stacks.hpp"
 
 #include <atomic>
-#include <cstddef>
 #include <cstring>
 
 #include <elf.h>
 #include <link.h>
-#include <sys/mman.h>
 
 #include "agent/clock.hpp"
 #include "agent/code_sieve.hpp"
@@ -31,7 +29,7 @@ constinit std::atomic<std::size_t> told{0};
 constinit std::atomic<std::uint64_t> left_out{0};
 
 /// Equal for the same place in the program if it is reached by the same calls. Never 0.
-std::uint64_t fingerprint_of(const stack_words& words, const void* caller,
+std::uint64_t fingerprint_of(stack_words words, const void* caller,
                              std::size_t depth_bytes) noexcept {
   std::uint64_t sum = reinterpret_cast<std::uintptr_t>(caller) ^ depth_bytes << 40;
   code_sieve sieve;
@@ -122,8 +120,8 @@ struct stack_record {
   read_registers(fixed);
   const void* const from = reinterpret_cast<const void*>(fixed.sp);
   const stack_words words = own_stack(from, sizeof record.bytes);
-  fixed.bytes = static_cast<std::uint32_t>(words.bytes());
-  std::memcpy(record.bytes, words.begin(), words.bytes());
+  fixed.bytes = static_cast<std::uint32_t>(words.size_bytes());
+  std::memcpy(record.bytes, words.data(), words.size_bytes());
   fixed.end = own_stack_end(from);
   fixed.time_ns = now_ns();
   fixed.caller = reinterpret_cast<std::uintptr_t>(caller);
@@ -132,15 +130,19 @@ struct stack_record {
   sys::raw::unmap(memory, sizeof(stack_record));
 }
 
+/// The records are small, but a loop that allocates and frees must not fill the disk.
+constexpr std::uint64_t max_allocations = 16384;
+constinit std::atomic<std::uint64_t> allocations{0};
+
 } // namespace
 
 std::uint32_t number_of_stack(const void* caller) noexcept {
   const void* const here = __builtin_frame_address(0);
-  const stack_words words = own_stack(here, NODEWISE_AGENT_STACK_BYTES).behind(caller);
+  const stack_words words = words_behind(own_stack(here, NODEWISE_AGENT_STACK_BYTES), caller);
   if (words.empty()) {
     return 0;
   }
-  const std::size_t depth = own_stack_end(here) - reinterpret_cast<std::uintptr_t>(words.begin());
+  const std::size_t depth = own_stack_end(here) - reinterpret_cast<std::uintptr_t>(words.data());
   bool is_new = false;
   const std::uint32_t number = enter(fingerprint_of(words, caller, depth), is_new);
   if (is_new) {
@@ -159,6 +161,40 @@ void forget_stacks() noexcept {
   }
   told = 0;
   left_out = 0;
+}
+
+allocation note_allocation(const void* caller) noexcept {
+  if (!is_tracing()) {
+    return {};
+  }
+  const auto tid = static_cast<int>(sys::raw::call(SYS_gettid));
+  return {now_ns(), tid, caller == nullptr ? 0 : number_of_stack(caller)};
+}
+
+void log_allocation(const object& what, std::uint64_t time_ns) noexcept {
+  if (allocations++ >= max_allocations) {
+    return;
+  }
+  nodewise_agent_allocation record = {};
+  record.sequence = what.sequence;
+  record.start = reinterpret_cast<std::uintptr_t>(what.start);
+  record.bytes = what.bytes;
+  record.time_ns = time_ns;
+  record.object_kind = what.kind;
+  record.stack = what.made_by.stack;
+  record.tid = what.made_by.tid;
+  name_code(what.caller, record.caller_module, record.caller_offset);
+  copy_name(record.name, what.name == nullptr ? "" : what.name);
+  tell(NODEWISE_AGENT_ALLOCATED, record.header, sizeof record);
+}
+
+std::uint64_t allocations_left_out() noexcept {
+  const std::uint64_t all = allocations;
+  return all > max_allocations ? all - max_allocations : 0;
+}
+
+void forget_allocations() noexcept {
+  allocations = 0;
 }
 
 } // namespace nodewise::agent

@@ -1,10 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "agent/trace/writes.hpp"
 
-#include <atomic>
-#include <cerrno>
-
-#include <sys/syscall.h>
+#include <algorithm>
 
 #include "agent/alloc/groups.hpp"
 #include "agent/alloc/objects.hpp"
@@ -24,14 +21,18 @@ constexpr std::size_t max_threads = 1024;
 constexpr std::size_t max_open = 4; ///< places that a thread writes to in turn
 constexpr std::uint64_t longest_ns = 1000000000;
 
-/// Consecutive bytes that one place has written and that have no record yet.
-struct series {
-  bool is_open;
-  const void* caller;
+/// Some bytes of an object.
+struct object_part {
   std::uintptr_t start; ///< of the object
   std::uint64_t sequence;
   std::size_t first; ///< bytes from `start` on
   std::size_t last;
+};
+
+/// Consecutive bytes that one place has written and that have no record yet.
+struct series : object_part {
+  bool is_open;
+  const void* caller;
   std::uint64_t bytes;
   std::uint64_t calls;
   std::uint64_t first_ns;
@@ -59,37 +60,33 @@ constinit std::atomic<std::uint64_t> left_out{0};
 
 class try_hold {
  public:
-  explicit try_hold(std::atomic_flag& busy) noexcept
-      : busy_(busy), held_(!busy.test_and_set(std::memory_order_acquire)) {}
+  /// nullptr: holds nothing.
+  explicit try_hold(thread_writes* of) noexcept
+      : held_(of != nullptr && !of->busy.test_and_set(std::memory_order_acquire) ? of : nullptr) {}
   try_hold(const try_hold&) = delete;
   try_hold& operator=(const try_hold&) = delete;
   ~try_hold() {
-    if (held_) {
-      busy_.clear(std::memory_order_release);
+    if (held_ != nullptr) {
+      held_->busy.clear(std::memory_order_release);
     }
   }
-  explicit operator bool() const noexcept { return held_; }
+  explicit operator bool() const noexcept { return held_ != nullptr; }
 
  private:
-  std::atomic_flag& busy_;
-  bool held_;
+  thread_writes* held_;
 };
 
 thread_writes* own_writes() noexcept {
-  if (mine != nullptr) {
-    return mine;
-  }
-  for (std::size_t at = 0; at < max_threads; ++at) {
+  for (std::size_t at = 0; mine == nullptr && at < max_threads; ++at) {
     if (!threads[at].taken.load(relaxed) && !threads[at].taken.exchange(true)) {
       std::size_t used = threads_used.load();
       while (used <= at && !threads_used.compare_exchange_weak(used, at + 1)) {
       }
       threads[at].tid = static_cast<int>(sys::raw::call(SYS_gettid));
       mine = &threads[at];
-      return mine;
     }
   }
-  return nullptr;
+  return mine;
 }
 
 void tell_series(series& what, int tid) noexcept {
@@ -114,7 +111,7 @@ void tell_series(series& what, int tid) noexcept {
 }
 
 void tell_all_of(thread_writes& of) noexcept {
-  const try_hold held(of.busy);
+  const try_hold held(&of);
   if (!held) {
     ++left_out;
     return;
@@ -126,39 +123,26 @@ void tell_all_of(thread_writes& of) noexcept {
   }
 }
 
-/// The bytes that a call has written, in an object.
-struct written {
-  std::uintptr_t start; ///< of the object
-  std::uint64_t sequence;
-  std::size_t first;
-  std::size_t last;
-};
-
 /// Whether the bytes are in the series or next to it. A gap of a page does not matter, since the
 /// result is in pages.
-bool goes_on(const series& what, const written& now, const void* caller) noexcept {
+bool goes_on(const series& what, const object_part& now, const void* caller) noexcept {
   const std::size_t gap = page_bytes();
   return what.is_open && what.caller == caller && what.start == now.start &&
          what.sequence == now.sequence && now.first <= what.last + gap &&
          what.first <= now.last + gap;
 }
 
-void extend(series& what, const written& now) noexcept {
-  what.first = now.first < what.first ? now.first : what.first;
-  what.last = now.last > what.last ? now.last : what.last;
+void extend(series& what, const object_part& now) noexcept {
+  what.first = std::min(what.first, now.first);
+  what.last = std::max(what.last, now.last);
   what.bytes += now.last - now.first;
   ++what.calls;
-  const std::uint64_t time = about_now_ns();
-  what.last_ns = time > what.last_ns ? time : what.last_ns;
+  what.last_ns = std::max(what.last_ns, about_now_ns());
 }
 
-void note(const written& now, const void* caller) noexcept {
+void note(const object_part& now, const void* caller) noexcept {
   thread_writes* const own = own_writes();
-  if (own == nullptr) {
-    ++left_out;
-    return;
-  }
-  const try_hold held(own->busy);
+  const try_hold held(own);
   if (!held) {
     ++left_out;
     return;
@@ -179,13 +163,11 @@ void note(const written& now, const void* caller) noexcept {
     tell_series(*oldest, own->tid);
   }
   const std::uint64_t time = now_ns();
-  *oldest = {
-      true, caller, now.start, now.sequence,           now.first, now.last, now.last - now.first,
-      1,    time,   time,      number_of_stack(caller)};
+  *oldest = {now, true, caller, now.last - now.first, 1, time, time, number_of_stack(caller)};
 }
 
 /// False if the bytes begin in no object and in no group's arena.
-bool locate(const void* start, std::size_t bytes, written& into) noexcept {
+bool locate(const void* start, std::size_t bytes, object_part& into) noexcept {
   const auto address = reinterpret_cast<std::uintptr_t>(start);
   range_index::place found = known; // a copy: a signal handler may change `known`
   if (is_grouped(start)) {
@@ -197,11 +179,9 @@ bool locate(const void* start, std::size_t bytes, written& into) noexcept {
     }
     known = found;
   }
-  const std::size_t left = found.end - address;
-  into.start = found.begin;
-  into.sequence = found.sequence;
-  into.first = address - found.begin;
-  into.last = into.first + (bytes < left ? bytes : left);
+  const std::size_t first = address - found.begin;
+  const std::size_t last = first + std::min(bytes, found.end - address);
+  into = {found.begin, found.sequence, first, last};
   return found.is_range;
 }
 
@@ -247,7 +227,7 @@ using namespace nodewise::agent;
 
 __attribute__((visibility("default"))) void nodewise_agent_wrote(void* start, std::size_t bytes,
                                                                  const void* caller) noexcept {
-  written now{};
+  object_part now{};
   // Most buffers are on the stack, or small.
   if (!is_grouped(start) && !objects.ranges().may_hold(reinterpret_cast<std::uintptr_t>(start)))
       [[likely]] {

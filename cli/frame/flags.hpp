@@ -5,10 +5,25 @@
 // queries an invocation by the same constants, so a misspelt option does not compile.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
 namespace nodewise::cli {
+
+namespace group {
+inline constexpr std::string_view common = "Common options";
+inline constexpr std::string_view virtual_machine = "Virtual machine";
+inline constexpr std::string_view input = "Machine";
+inline constexpr std::string_view binding = "Threads";
+inline constexpr std::string_view memory = "Memory";
+inline constexpr std::string_view selection = "Selection";
+inline constexpr std::string_view sampling = "Sampling";
+inline constexpr std::string_view checks = "Checks";
+inline constexpr std::string_view results = "Output";
+inline constexpr std::string_view loop = "Loop";
+inline constexpr std::string_view plan = "Plan";
+} // namespace group
 
 enum class flag_kind {
   toggle,         ///< present or absent
@@ -27,62 +42,50 @@ struct flag {
   flag_kind kind = value.empty() ? flag_kind::toggle : flag_kind::value;
   std::string_view choices = no_text;  ///< empty if the value is free text
   std::string_view standard = no_text; ///< the default, for the help
-  std::string_view group;
+  std::string_view group = group::common;
   std::string_view help;
   std::string_view alias = no_text; ///< an older long form, still accepted
   bool stands_alone = false;        ///< prints an answer and starts no program
 };
 
-namespace group {
-inline constexpr std::string_view common = "Common options";
-inline constexpr std::string_view virtual_machine = "Virtual machine";
-inline constexpr std::string_view input = "Machine";
-inline constexpr std::string_view binding = "Threads";
-inline constexpr std::string_view memory = "Memory";
-inline constexpr std::string_view selection = "Selection";
-inline constexpr std::string_view sampling = "Sampling";
-inline constexpr std::string_view checks = "Checks";
-inline constexpr std::string_view results = "Output";
-inline constexpr std::string_view loop = "Loop";
-inline constexpr std::string_view plan = "Plan";
-} // namespace group
+using flag_list = const flag*;
+
+/// The elements of several arrays in one.
+template <class T, std::size_t... N>
+constexpr auto join(const std::array<T, N>&... parts) {
+  std::array<T, (N + ...)> all{};
+  auto end = all.begin();
+  ((end = std::ranges::copy(parts, end).out), ...);
+  return all;
+}
 
 namespace flags {
 
 // Common options: they mean the same in every verb.
 inline constexpr flag json{.name = "json",
-                           .group = group::common,
                            .help = "print the result as JSON; with -o, write it to FILE"};
 inline constexpr flag csv{
     .name = "csv", .group = group::results, .help = "print the result as CSV"};
 inline constexpr flag quiet{.name = "quiet",
                             .letter = 'q',
-                            .group = group::common,
                             .help = "print no text, only errors; JSON and files are still written"};
-inline constexpr flag verbose{
-    .name = "verbose", .letter = 'v', .group = group::common, .help = "print more details"};
-inline constexpr flag strict{
-    .name = "strict", .group = group::common, .help = "fail instead of only printing a warning"};
+inline constexpr flag verbose{.name = "verbose", .letter = 'v', .help = "print more details"};
+inline constexpr flag strict{.name = "strict", .help = "fail instead of only printing a warning"};
 inline constexpr flag dry_run{.name = "dry-run",
-                              .group = group::common,
                               .help = "print equivalent shell commands and start nothing"};
 inline constexpr flag output{
     .name = "output",
     .letter = 'o',
     .value = "FILE",
-    .group = group::common,
     .help = "write the result to FILE, as JSON unless another format is selected; in the name, %r "
             "is the local MPI rank, %h the host, %p the process ID, %% a percent sign"};
 inline constexpr flag color{.name = "color",
                             .value = "WHEN",
                             .choices = "auto|always|never",
                             .standard = "auto",
-                            .group = group::common,
                             .help = "use colours: auto (on a terminal), always, never"};
-inline constexpr flag help{
-    .name = "help", .letter = 'h', .group = group::common, .help = "print this help"};
-inline constexpr flag version{
-    .name = "version", .group = group::common, .help = "print the version"};
+inline constexpr flag help{.name = "help", .letter = 'h', .help = "print this help"};
+inline constexpr flag version{.name = "version", .help = "print the version"};
 
 // `--on` and the options that describe the virtual machine.
 inline constexpr flag on{.name = "on",

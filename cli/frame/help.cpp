@@ -1,11 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "cli/frame/help.hpp"
 
-#include <algorithm>
-
 #include <fmt/core.h>
-
-#include "report/wrap.hpp"
 
 namespace nodewise::cli {
 

@@ -1,11 +1,8 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
-#include <string_view>
 #include <vector>
 
-#include "cli/frame/exit_codes.hpp"
 #include "cli/frame/registry.hpp"
 #include "report/style.hpp"
 

@@ -1,15 +1,11 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "cli/frame/invocation.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <ranges>
 
 #include <fmt/core.h>
 
-#include "base/parse_number.hpp"
-#include "base/parse_real.hpp"
-#include "base/size_text.hpp"
+#include "base/numbers.hpp"
 
 namespace nodewise::cli {
 
@@ -103,16 +99,13 @@ invocation::arguments_without(std::span<const flag* const> left_out) const {
     }
   }
   const bool words_first = verb != nullptr && verb->takes == operands::names_or_program;
-  if (words_first) {
-    all.insert(all.end(), operands.begin(), operands.end());
-  }
-  if ((!operands.empty() && !words_first) || !program.empty()) {
+  std::vector<std::string> last = program; // after "--"
+  std::vector<std::string>& words = words_first ? all : last;
+  words.insert(words_first ? words.end() : words.begin(), operands.begin(), operands.end());
+  if (!last.empty()) {
     all.emplace_back("--");
   }
-  if (!words_first) {
-    all.insert(all.end(), operands.begin(), operands.end());
-  }
-  all.insert(all.end(), program.begin(), program.end());
+  all.insert(all.end(), last.begin(), last.end());
   return all;
 }
 

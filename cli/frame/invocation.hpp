@@ -5,12 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <span>
-#include <string>
-#include <string_view>
 #include <vector>
-
-#include <nodewise/error.hpp>
 
 #include "cli/frame/registry.hpp"
 
@@ -18,8 +13,7 @@ namespace nodewise::cli {
 
 /// A parsed command line. Values are stored as typed; the accessors that convert them throw
 /// `nodewise::error` (usage), which names the option.
-class invocation {
- public:
+struct invocation {
   struct option {
     const flag* what;
     std::string value; ///< empty for a toggle

@@ -1,7 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "cli/frame/registry.hpp"
 
-#include <algorithm>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -24,8 +23,7 @@ const flag* find_flag(std::span<const flag* const> flags, std::string_view name)
 }
 
 const flag* find_flag(std::span<const flag* const> flags, char letter) noexcept {
-  const auto found = std::ranges::find_if(
-      flags, [&](const flag* f) { return f->letter == letter && letter != '\0'; });
+  const auto found = std::ranges::find(flags, letter, &flag::letter);
   return found == flags.end() ? nullptr : *found;
 }
 

@@ -7,18 +7,61 @@
 #include <ranges>
 #include <span>
 #include <string>
-#include <string_view>
+
+#include <nodewise/error.hpp>
 
 #include "cli/frame/flags.hpp"
 
 namespace nodewise::cli {
+
+/// The command's exit codes. `run` and `--on` end as the program that they start does.
+namespace exit_code {
+inline constexpr int ok = 0;
+inline constexpr int check_failed = 1;
+inline constexpr int usage = 2;
+inline constexpr int bad_input = 3;
+inline constexpr int refused = 4;
+inline constexpr int time_limit = 124;
+inline constexpr int not_started = 125;
+inline constexpr int not_executable = 126;
+inline constexpr int not_found = 127;
+inline constexpr int signal_base = 128;
+} // namespace exit_code
+
+struct exit_code_row {
+  int code;
+  std::string_view shown; ///< text, since "128+N" is not a number
+  std::string_view meaning;
+};
+
+/// The table that `nodewise --help` and the manual print.
+inline constexpr std::array exit_codes = {
+    exit_code_row{exit_code::ok, "0", "success"},
+    exit_code_row{exit_code::check_failed, "1", "a requested check failed (--strict, lab check)"},
+    exit_code_row{exit_code::usage, "2", "invalid command line"},
+    exit_code_row{exit_code::bad_input, "3",
+                  "an input file cannot be read, or its content is invalid"},
+    exit_code_row{exit_code::refused, "4", "the operating system refused a request"},
+    exit_code_row{exit_code::time_limit, "124", "the time limit of a virtual machine was reached"},
+    exit_code_row{exit_code::not_started, "125",
+                  "nodewise or the lab failed before the program started"},
+    exit_code_row{exit_code::not_executable, "126", "the program cannot be executed"},
+    exit_code_row{exit_code::not_found, "127", "the program was not found"},
+    exit_code_row{exit_code::signal_base, "128+N", "signal N ended nodewise or the program"},
+};
+
+[[nodiscard]] constexpr int exit_code_of(error_kind kind) noexcept {
+  if (kind == error_kind::usage) {
+    return exit_code::usage;
+  }
+  return kind == error_kind::input ? exit_code::bad_input : exit_code::refused;
+}
 
 /// What may follow the options of a verb.
 enum class operands {
   none,
   names,            ///< words that the verb interprets
   program,          ///< a program and its arguments, after `--` or from the first non-option on
-  optional_program, ///< the same, but optional
   names_or_program, ///< words; or a program and its arguments, after `--` only
 };
 
@@ -47,21 +90,16 @@ struct verb_flag_text {
   std::string_view standard = of->standard;
 };
 
-// Named defaults, so that a verb may omit these fields.
-inline constexpr std::span<const std::string_view> no_aliases;
-inline constexpr std::span<const action> no_actions;
-inline constexpr std::span<const verb_flag_text> no_flag_texts;
-
 struct verb {
   std::string_view name;
-  std::span<const std::string_view> aliases = no_aliases;
+  std::span<const std::string_view> aliases = {};
   std::string_view summary; ///< one line, no full stop
   std::string_view usage;   ///< what follows "nodewise NAME"
   std::string_view description;
   std::span<const flag* const> flags;
-  std::span<const verb_flag_text> flag_texts = no_flag_texts;
+  std::span<const verb_flag_text> flag_texts = {};
   cli::operands takes = operands::none;
-  std::span<const action> actions = no_actions;
+  std::span<const action> actions = {};
   std::span<const example> examples;
   std::span<const verb_exit> exit_codes; ///< those worth naming besides 0 and 2
   bool hidden = false;                   ///< for the build, not for people

@@ -2,11 +2,9 @@
 #include "cli/frame/result.hpp"
 
 #include <cerrno>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <random>
-#include <string>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -15,7 +13,7 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
-#include "base/local_rank.hpp"
+#include "base/environment.hpp"
 #include "cli/frame/terminal.hpp"
 #include "doctor/settings.hpp"
 #include "report/envelope.hpp"
@@ -62,18 +60,13 @@ int open_beside(const std::string& name, std::string& unfinished) {
   return file;
 }
 
-/// Where the result goes.
-struct output_file {
-  explicit output_file(std::string_view pattern)
-      : name(report::output_name(pattern, report::output_facts::of_this_process())),
-        replaceable(is_replaceable(name)) {}
+/// The file that the result goes to.
+std::string file_of(std::string_view pattern) {
+  return report::output_name(pattern, report::output_facts::of_this_process());
+}
 
-  std::string name;
-  bool replaceable;
-};
-
-[[noreturn]] void refuse_file(const flag& which, const output_file& file, int errno_value) {
-  throw error(error_kind::system, fmt::format("--{}: the file '{}'", which.name, file.name),
+[[noreturn]] void refuse_file(const flag& which, const std::string& file, int errno_value) {
+  throw error(error_kind::system, fmt::format("--{}: the file '{}'", which.name, file),
               "it cannot be written", "check that the directory exists and is writable",
               errno_value);
 }
@@ -147,26 +140,27 @@ void write_result_text(std::string_view text, const invocation& given) {
 }
 
 void check_file(const flag& which, std::string_view pattern) {
-  const output_file file(pattern);
+  const std::string file = file_of(pattern);
+  const bool replaceable = is_replaceable(file);
   const auto rank =
       find_local_rank([](const char* variable) -> const char* { return std::getenv(variable); });
-  if (rank && rank->count.value_or(1) > 1 && file.replaceable &&
+  if (rank && rank->count.value_or(1) > 1 && replaceable &&
       pattern.find("%r") == std::string_view::npos &&
       pattern.find("%p") == std::string_view::npos) {
     throw error(error_kind::usage, fmt::format("--{} {}", which.name, pattern),
                 fmt::format("the {} ranks of this host would write the same file", *rank->count),
                 "put %r (the local rank) into the name: run-%r.json");
   }
-  const std::size_t slash = file.name.rfind('/');
-  const std::string folder = slash == std::string::npos ? "." : file.name.substr(0, slash + 1);
-  if (::access(file.replaceable ? folder.c_str() : file.name.c_str(), W_OK) != 0) {
+  const std::size_t slash = file.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : file.substr(0, slash + 1);
+  if (::access(replaceable ? folder.c_str() : file.c_str(), W_OK) != 0) {
     refuse_file(which, file, errno);
   }
 }
 
 void write_to_file(const flag& which, std::string_view pattern, std::string_view text) {
-  const output_file file(pattern);
-  const int failed = file.replaceable ? replace_file(file.name, text) : write_file(file.name, text);
+  const std::string file = file_of(pattern);
+  const int failed = is_replaceable(file) ? replace_file(file, text) : write_file(file, text);
   if (failed != 0) {
     refuse_file(which, file, failed);
   }

@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string_view>
+#include <functional>
 
 #include "cli/frame/invocation.hpp"
 #include "report/style.hpp"
@@ -25,5 +25,9 @@ void write_screen(std::string_view text);
 /// Writes to standard error, escaped on a terminal as in `write_out`. Ignores failures: there is
 /// nowhere to report them.
 void write_error(std::string_view text);
+
+/// Does the work of a command line. An exception is printed on standard error and becomes the exit
+/// code. `work` may itself fill in `given`.
+[[nodiscard]] int guard(const invocation& given, const std::function<int()>& work);
 
 } // namespace nodewise::cli

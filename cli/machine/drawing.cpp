@@ -1,25 +1,15 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "cli/machine/drawing.hpp"
 
-#include <algorithm>
 #include <array>
 #include <map>
-#include <set>
-#include <tuple>
-#include <utility>
-#include <vector>
+#include <span>
 
 #include <fmt/core.h>
 
-#include "base/counted.hpp"
-#include "base/joined.hpp"
-#include "base/printable.hpp"
-#include "base/split.hpp"
-#include "cli/machine/node_boxes.hpp"
+#include "base/text.hpp"
 #include "report/table.hpp"
-#include "report/wrap.hpp"
 #include "topology/part_sets.hpp"
-#include "topology/withheld.hpp"
 
 namespace nodewise::cli {
 
@@ -172,9 +162,7 @@ class node_matrix {
     const std::size_t fit = std::max<std::size_t>(1, (how.width - width_) / (width_ + 1));
     std::string text;
     for (std::size_t first = 0; first < columns.size(); first += fit) {
-      const std::size_t last = std::min(columns.size(), first + fit);
-      text += part(how, {columns.begin() + static_cast<std::ptrdiff_t>(first),
-                         columns.begin() + static_cast<std::ptrdiff_t>(last)});
+      text += part(how, std::span(columns).subspan(first, std::min(fit, columns.size() - first)));
     }
     return text;
   }
@@ -185,7 +173,7 @@ class node_matrix {
     return report::paint_node(how, to_int(node), report::pad_left(name(node), width_));
   }
 
-  [[nodiscard]] std::string part(const style& how, const std::vector<node_id>& columns) const {
+  [[nodiscard]] std::string part(const style& how, std::span<const node_id> columns) const {
     std::string text(width_, ' ');
     for (const node_id column : columns) {
       text += " " + node_name(how, column);
@@ -205,7 +193,7 @@ class node_matrix {
   }
 
   std::map<node_id, std::map<node_id, report::cell>> rows_;
-  std::set<node_id> columns_;
+  node_set columns_;
   std::size_t width_ = 1;
 };
 

@@ -1,18 +1,12 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include "cli/machine/node_boxes.hpp"
-
-#include <algorithm>
 #include <array>
 #include <utility>
-#include <vector>
 
 #include <fmt/core.h>
 
-#include "base/counted.hpp"
-#include "base/joined.hpp"
-#include "base/split.hpp"
-#include "report/wrap.hpp"
-#include "topology/withheld.hpp"
+#include "base/text.hpp"
+#include "cli/machine/drawing.hpp"
+#include "topology/part_sets.hpp"
 
 namespace nodewise::cli {
 
@@ -126,16 +120,16 @@ class painter {
     return joined(std::vector(length, draw_.line), "");
   }
 
-  [[nodiscard]] std::string grid_edge(std::size_t cells, const char* const (&ends)[6],
-                                      std::size_t at) const {
+  [[nodiscard]] std::string grid_edge(std::size_t cells, std::size_t at) const {
     const std::vector<std::string> edges(cells, line_of(cell_width_ + 2));
-    return paint(how_, tone::faint, ends[at] + joined(edges, ends[at + 1]) + ends[at + 2]);
+    const char* const* const ends = draw_.cell + at;
+    return paint(how_, tone::faint, ends[0] + joined(edges, ends[1]) + ends[2]);
   }
 
   void add_grid(std::vector<std::string>& lines, const core_group& group, std::size_t inner) const {
     const std::size_t cells = cells_per_row(group.cores.size(), inner);
     const std::string bar = paint(how_, tone::faint, draw_.bar);
-    lines.push_back(grid_edge(cells, draw_.cell, 0));
+    lines.push_back(grid_edge(cells, 0));
     for (std::size_t first = 0; first < group.cores.size(); first += cells) {
       std::string line = bar;
       for (std::size_t i = first; i < first + cells; ++i) {
@@ -146,16 +140,15 @@ class painter {
       }
       lines.push_back(line);
     }
-    lines.push_back(grid_edge(cells, draw_.cell, 3));
+    lines.push_back(grid_edge(cells, 3));
   }
 
   /// "P# 0-7,192-199", wrapped after commas.
   void add_ranges(std::vector<std::string>& lines, const char* mark, const cpu_set& cpus,
                   std::size_t inner) const {
-    if (cpus.empty()) {
-      return;
+    if (!cpus.empty()) {
+      add_lines(lines, report::wrap(mark + joined(split(cpus.to_string(), ','), ", "), inner));
     }
-    add_lines(lines, report::wrap(mark + joined(split(cpus.to_string(), ','), ", "), inner));
   }
 
   void add_summary(std::vector<std::string>& lines, const core_group& group,
@@ -336,14 +329,10 @@ std::string draw_nodes(const topology& what, const style& how) {
   if (what.allowed_cpus() != all.cpus() || !withheld_nodes(what).empty()) {
     legend += "; x: not allowed";
   }
-  std::string text;
-  for (const std::string& line : lines) {
-    text += line + "\n";
-  }
   for (const std::string& line : report::wrap(legend, how.width)) {
-    text += paint(how, tone::faint, line) + "\n";
+    lines.push_back(paint(how, tone::faint, line));
   }
-  return text;
+  return joined(lines, "\n") + "\n";
 }
 
 } // namespace nodewise::cli

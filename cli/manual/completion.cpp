@@ -1,20 +1,61 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include "cli/manual/completion.hpp"
+#include "cli/manual/manual.hpp"
 
-#include <algorithm>
 #include <iterator>
-#include <vector>
 
-#include <fmt/core.h>
-
-#include "base/joined.hpp"
-#include "base/split.hpp"
+#include "base/text.hpp"
 #include "cli/frame/invocation.hpp"
-#include "cli/manual/completion_words.hpp"
+#include "cli/machine/source.hpp"
+#include "cli/start/flags.hpp"
+#include "cli/verbs/measure/flags.hpp"
+#include "measure/points.hpp"
+#include "placement/placement.hpp"
 
 namespace nodewise::cli {
 
 namespace {
+
+template <class Values, class Text = std::identity>
+std::vector<std::string> words_from(const Values& values, Text text = {}) {
+  std::vector<std::string> words;
+  for (const auto& each : values) {
+    words.emplace_back(std::invoke(text, each));
+  }
+  return words;
+}
+
+/// What a shell proposes as the value of an option, besides files: its choices, the virtual
+/// machines of `--on`, the placements of `--memory`. A word that ends in ':' needs more after it.
+/// Empty if there is nothing to propose.
+std::vector<std::string> proposed_words(const flag& of) {
+  if (!of.choices.empty()) {
+    return words_from(split(of.choices, '|'));
+  }
+  if (&of == &flags::on || &of == &flags::input) {
+    return words_from(lab_machine_names(paths::of_this_process()),
+                      [](const std::string& name) { return "lab:" + name; });
+  }
+  if (&of == &flags::memory) {
+    return placements::command_words();
+  }
+  if (&of == &flags::only) {
+    return words_from(std::views::iota(std::size_t{0}, measure::experiments), [](std::size_t at) {
+      return to_string(static_cast<measure::experiment>(at));
+    });
+  }
+  if (&of == &flags::measured_kernel) {
+    return words_from(measure::kernels(), &measure::kernel::name);
+  }
+  if (&of == &flags::workgroup) { // LIKWID's domains: node, sockets, memories, last-level caches
+    return {"N:", "S0:", "S1:", "M0:", "M1:", "C0:", "C1:"};
+  }
+  return {};
+}
+
+/// Whether the value is a comma-separated list of such words.
+bool takes_a_list(const flag& of) {
+  return &of == &flags::only || &of == &flags::measured_kernel;
+}
 
 /// The words proposed as the value, separated by blanks; `colon` replaces each colon.
 std::string words_of(const flag& of, std::string_view colon = ":") {
@@ -200,19 +241,15 @@ _nodewise_propose() {
 
 // zsh
 
+std::string backslashed(std::string_view text, std::string_view special) {
+  return joined(text, "", [&](char letter) {
+    return fmt::format("{}{}", special.find(letter) == std::string_view::npos ? "" : "\\", letter);
+  });
+}
+
 /// Help text in the brackets of an _arguments specification, which is in single quotes.
 std::string zsh_text(std::string_view text) {
-  std::string out;
-  for (const char letter : text) {
-    if (letter == '\'') {
-      out += "'\\''";
-      continue;
-    }
-    out += letter == '[' || letter == ']' || letter == ':' || letter == '\\'
-               ? std::string{'\\', letter}
-               : std::string(1, letter);
-  }
-  return out;
+  return joined(split(backslashed(text, "[]:\\"), '\''), "'\\''");
 }
 
 bool more_follows(const flag& of) {
@@ -277,11 +314,7 @@ std::string zsh_script() {
 // fish
 
 std::string fish_text(std::string_view text) {
-  std::string out;
-  for (const char letter : text) {
-    out += letter == '\'' || letter == '\\' ? std::string{'\\', letter} : std::string(1, letter);
-  }
-  return "'" + out + "'";
+  return fmt::format("'{}'", backslashed(text, "'\\"));
 }
 
 std::string fish_flag(const flag& of) {

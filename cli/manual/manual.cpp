@@ -1,14 +1,12 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "cli/manual/manual.hpp"
 
-#include <algorithm>
 #include <cctype>
 #include <utility>
 
-#include <fmt/core.h>
-
 #include <nodewise/version.hpp>
 
+#include "base/text.hpp"
 #include "cli/frame/help.hpp"
 
 namespace nodewise::cli {
@@ -18,27 +16,17 @@ namespace {
 /// Escapes text so that roff prints it literally: no line is taken for a request, a dash stays one
 /// that can be copied into a shell, and text between backticks is bold.
 std::string roff(std::string_view text) {
+  constexpr std::string_view special = "\\-'\"";
+  constexpr std::array<std::string_view, special.size()> escapes = {"\\e", "\\-", "\\(aq", "\\(dq"};
   std::string out = text.starts_with('.') || text.starts_with('\'') ? "\\&" : "";
   bool bold = false;
   for (const char c : text) {
-    switch (c) {
-    case '\\':
-      out += "\\e";
-      break;
-    case '-':
-      out += "\\-";
-      break;
-    case '\'':
-      out += "\\(aq";
-      break;
-    case '"':
-      out += "\\(dq";
-      break;
-    case '`':
-      out += bold ? "\\fR" : "\\fB";
+    if (c == '`') {
       bold = !bold;
-      break;
-    default:
+      out += bold ? "\\fB" : "\\fR";
+    } else if (const std::size_t at = special.find(c); at != std::string_view::npos) {
+      out += escapes.at(at);
+    } else {
       out += c;
     }
   }
@@ -46,10 +34,8 @@ std::string roff(std::string_view text) {
 }
 
 std::string upper(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return out;
+  return joined(text, "",
+                [](unsigned char letter) { return static_cast<char>(std::toupper(letter)); });
 }
 
 std::string bold(std::string_view text) {

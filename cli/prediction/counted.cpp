@@ -2,13 +2,11 @@
 #include "cli/prediction/counted.hpp"
 
 #include <algorithm>
-#include <array>
-#include <map>
-#include <utility>
+#include <set>
 
 #include <fmt/core.h>
 
-#include "base/joined.hpp"
+#include "base/text.hpp"
 #include "cli/frame/flags.hpp"
 
 namespace nodewise::cli {
@@ -43,7 +41,8 @@ class collector {
       into_.unknown += moved * share;
       return;
     }
-    model::thread_traffic& thread = threads_.try_emplace(cpu, nothing(cpu)).first->second;
+    model::thread_traffic& thread =
+        threads_.try_emplace(cpu, model::idle_thread(core_for(cpu), on_.size())).first->second;
     const auto memory = on_.position_of(to);
     if (!memory) {
       refuse_machine(fmt::format("the memory of node {}", to));
@@ -54,9 +53,6 @@ class collector {
         bytes * (static_cast<double>(lines.write_backs + lines.streams) + dirty);
     into_.lines += moved * share;
     into_.dirty += dirty * share;
-  }
-  void add_unknown(const traffic::volume& lines) {
-    into_.unknown += static_cast<double>(lines.moved());
   }
 
   void finish() {
@@ -95,9 +91,6 @@ class collector {
     }
     refuse_machine(fmt::format("core {} of node {}", before + 1, node));
   }
-  [[nodiscard]] model::thread_traffic nothing(cpu_id cpu) {
-    return model::idle_thread(core_for(cpu), on_.size());
-  }
 
   const counts& of_;
   const model::machine_costs& on_;
@@ -106,12 +99,11 @@ class collector {
 };
 
 /// For each node, the processors that moved anything, in any phase.
-std::map<node_id, std::vector<cpu_id>> workers_of(const counts& of) {
-  std::map<node_id, std::vector<cpu_id>> workers;
+std::map<node_id, std::set<cpu_id>> workers_of(const counts& of) {
+  std::map<node_id, std::set<cpu_id>> workers;
   for (const cell& each : of.cells) {
-    std::vector<cpu_id>& of_node = workers[of.node_of(each.cpu)];
-    if (each.lines.moved() > 0 && std::ranges::find(of_node, each.cpu) == of_node.end()) {
-      of_node.push_back(each.cpu);
+    if (each.lines.moved() > 0) {
+      workers[of.node_of(each.cpu)].insert(each.cpu);
     }
   }
   return workers;
@@ -136,8 +128,8 @@ void collect_region(const counts& of, const std::string& name, collector& into) 
       continue;
     }
     const auto found = workers.find(each.from);
-    if (each.from == unknown_node || found == workers.end() || found->second.empty()) {
-      into.add_unknown(each.lines);
+    if (each.from == unknown_node || found == workers.end()) {
+      into.add(cpu_id{-1}, unknown_node, each.lines, 0, 1);
       continue;
     }
     for (const cpu_id cpu : found->second) {

@@ -3,13 +3,6 @@
 // Converts counted lines to bytes that the model prices.
 #pragma once
 
-#include <optional>
-#include <string>
-#include <vector>
-
-#include <nodewise/machine.hpp>
-
-#include "model/costs.hpp"
 #include "model/traffic.hpp"
 #include "topology/json_field.hpp"
 #include "traffic/counts.hpp"
@@ -18,8 +11,8 @@ namespace nodewise::cli {
 
 /// Selects a part of a count.
 struct traffic_choice {
-  std::optional<traffic::phase> when; ///< nothing: both
-  std::optional<std::string> region;  ///< of all phases
+  std::optional<traffic::phase> when = {}; ///< nothing: both
+  std::optional<std::string> region = {};  ///< of all phases
 };
 
 struct priced_traffic {

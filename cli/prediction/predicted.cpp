@@ -5,17 +5,12 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/prediction/counted.hpp"
-#include "cli/prediction/words.hpp"
-#include "model/predict.hpp"
 #include "report/envelope.hpp"
 #include "report/table.hpp"
 
 namespace nodewise::cli {
 
 namespace {
-
-using report::align;
-using report::tone;
 
 /// `share` is the time: in seconds if a bandwidth of the machine is known.
 std::optional<predicted_part> predict_part(const traffic::counts& of, const traffic_choice& which,
@@ -24,17 +19,15 @@ std::optional<predicted_part> predict_part(const traffic::counts& of, const traf
     const priced_traffic what = price_of_counts(of, which, on);
     const model::prediction found = model::price(on, what.what);
     const auto others = model::alternatives(on, what.what);
-    predicted_part made;
-    made.region = which.region.value_or("");
-    made.when = which.when.value_or(traffic::phase::use);
-    made.share = found.seconds;
+    predicted_part made{.region = which.region.value_or(""),
+                        .when = which.when.value_or(traffic::phase::use),
+                        .share = found.seconds,
+                        .ratio = model::ratio_to_best(found, others),
+                        .waits_for =
+                            found.loads.empty() ? "-" : load_name(found.loads.front(), on)};
     if (on.absolute) {
       made.seconds = found.seconds;
     }
-    if (!others.empty() && others.front().seconds > 0) {
-      made.ratio = found.seconds / others.front().seconds;
-    }
-    made.waits_for = found.loads.empty() ? "-" : load_name(found.loads.front(), on);
     return made;
   } catch (const error&) {
     return std::nullopt;
@@ -43,6 +36,41 @@ std::optional<predicted_part> predict_part(const traffic::counts& of, const traf
 
 } // namespace
 
+std::string short_number(double value) {
+  return fmt::format("{:.{}f}", value, value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2);
+}
+
+std::string format_seconds(double seconds) {
+  if (seconds >= 1) {
+    return short_number(seconds) + " s";
+  }
+  if (seconds >= 1e-3) {
+    return short_number(seconds * 1e3) + " ms";
+  }
+  return seconds >= 1e-6 ? short_number(seconds * 1e6) + " us"
+                         : short_number(seconds * 1e9) + " ns";
+}
+
+std::string format_bandwidth(double bytes_per_s) {
+  return short_number(bytes_per_s / 1e9) + " GB/s";
+}
+
+std::string load_name(const model::resource_load& load, const model::machine_costs& on) {
+  switch (load.kind) {
+  case model::resource_kind::memory:
+    return fmt::format("memory of node {}", on.nodes[load.at]);
+  case model::resource_kind::link:
+    // As in parameters: processors of the first node read from the memory of the second.
+    return fmt::format("{} {}:{}", on.links[load.at].is_path ? "path" : "link",
+                       on.nodes[on.links[load.at].to], on.nodes[on.links[load.at].from]);
+  case model::resource_kind::core:
+    return fmt::format("cores of node {}", on.nodes[load.at]);
+  case model::resource_kind::thread:
+    break;
+  }
+  return "its own limit";
+}
+
 std::vector<predicted_part> predict_parts(const traffic::counts& of, traffic::phase judged,
                                           const machine& on) {
   std::vector<predicted_part> parts;
@@ -50,10 +78,10 @@ std::vector<predicted_part> predict_parts(const traffic::counts& of, traffic::ph
     const model::machine_costs costs = model::costs_of(on);
     std::vector<traffic_choice> choices;
     for (const std::string& name : region_names(of)) {
-      choices.push_back({.when = {}, .region = name});
+      choices.push_back({.region = name});
     }
     if (choices.empty()) {
-      choices.push_back({.when = judged, .region = {}});
+      choices.push_back({.when = judged});
     }
     for (const traffic_choice& which : choices) {
       if (auto part = predict_part(of, which, costs)) {
@@ -81,15 +109,15 @@ std::string predicted_text(const std::vector<predicted_part>& parts, const repor
   if (first.region.empty()) {
     return fmt::format(
         "\n{} of {} by the model, not measured\n  {}{}threads wait most for {}\n",
-        report::paint(how, tone::strong, "Predicted time"), traffic::phase_name(first.when),
+        report::paint(how, report::tone::strong, "Predicted time"), traffic::phase_name(first.when),
         first.seconds ? format_seconds(*first.seconds) + ", " : "",
         first.ratio ? short_number(*first.ratio) + " times the best placement; " : "",
         first.waits_for);
   }
-  report::table rows({{"region", align::left, true},
-                      {first.seconds ? "time" : "share of time", align::right},
-                      {"to the best placement", align::right},
-                      {"waits for", align::left, true}},
+  using report::breaking;
+  using report::right;
+  report::table rows({breaking("region"), right(first.seconds ? "time" : "share of time"),
+                      right("to the best placement"), breaking("waits for")},
                      2);
   for (const predicted_part& each : parts) {
     rows.add({each.region,
@@ -97,7 +125,7 @@ std::string predicted_text(const std::vector<predicted_part>& parts, const repor
               each.ratio ? short_number(*each.ratio) + " x" : "-", each.waits_for});
   }
   return fmt::format("\n{}, by the model, not measured\n{}",
-                     report::paint(how, tone::strong, "Predicted time by region"),
+                     report::paint(how, report::tone::strong, "Predicted time by region"),
                      rows.to_string(how));
 }
 

@@ -3,8 +3,6 @@
 // Options that say where threads and memory go: with numactl's names where numactl has the option.
 #pragma once
 
-#include <array>
-
 #include "cli/frame/flags.hpp"
 
 namespace nodewise::cli::flags {
@@ -162,28 +160,17 @@ inline constexpr flag verify{.name = "verify",
                              .help = "when the program ends, print on which nodes the pages of "
                                      "each array are, as the kernel reports it"};
 
+/// The options of `run` for memory.
+inline constexpr std::array memory_placement = {
+    &membind,   &balancing,      &interleave,    &weighted_interleave,
+    &preferred, &preferred_many, &localalloc,    &memory,
+    &rule,      &plan,           &plan_optional, &threshold};
+
 /// The placement options of `run`, which `lab check` passes on to it. --all is not among them:
 /// `lab` has another --all.
-inline constexpr std::array run_placement = {&cpunodebind,
-                                             &physcpubind,
-                                             &bind,
-                                             &pin,
-                                             &threads,
-                                             &main_thread,
-                                             &places,
-                                             &smt,
-                                             &ranks_per,
-                                             &membind,
-                                             &balancing,
-                                             &interleave,
-                                             &weighted_interleave,
-                                             &preferred,
-                                             &preferred_many,
-                                             &localalloc,
-                                             &memory,
-                                             &rule,
-                                             &plan,
-                                             &plan_optional,
-                                             &threshold};
+inline constexpr auto run_placement =
+    join(std::array{&cpunodebind, &physcpubind, &bind, &pin, &threads, &main_thread, &places, &smt,
+                    &ranks_per},
+         memory_placement);
 
 } // namespace nodewise::cli::flags

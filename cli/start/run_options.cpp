@@ -1,14 +1,9 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include "cli/start/run_options.hpp"
-
-#include <string>
-#include <string_view>
+#include "cli/start/start_run.hpp"
 
 #include <unistd.h>
 
-#include <fmt/core.h>
-
-#include "base/counted.hpp"
+#include "base/text.hpp"
 #include "cli/frame/paths.hpp"
 #include "cli/start/flags.hpp"
 
@@ -42,19 +37,12 @@ void read_processors(run_options& options, const invocation& given) {
   options.widen = given.has(flags::all_processors);
 }
 
-// The parser has checked the words below against the choices of their flags.
-
+/// Of the words of --places and --ranks-per, which the parser has checked.
 place_kind place_kind_of(std::string_view word) {
-  return word == "cores"      ? place_kind::cores
-         : word == "nodes"    ? place_kind::nodes
-         : word == "packages" ? place_kind::packages
-                              : place_kind::threads;
-}
-
-place_kind rank_part_of(std::string_view word) {
-  return word == "node"     ? place_kind::nodes
-         : word == "socket" ? place_kind::packages
-                            : place_kind::cores;
+  return word.starts_with("core")                 ? place_kind::cores
+         : word.starts_with("node")               ? place_kind::nodes
+         : word == "packages" || word == "socket" ? place_kind::packages
+                                                  : place_kind::threads;
 }
 
 void read_pin(run_options& options, const invocation& given) {
@@ -74,16 +62,6 @@ void read_pin(run_options& options, const invocation& given) {
 /// KiB (MAX_ARG_STRLEN).
 constexpr long long max_threads = 1 << 13;
 
-[[noreturn]] void refuse_threads(long long asked) {
-  const auto online = static_cast<std::size_t>(::sysconf(_SC_NPROCESSORS_ONLN));
-  refuse(fmt::format("{} {}", option_name(flags::threads), asked),
-         fmt::format("at most {} can be given places: the kernel limits a variable, here "
-                     "OMP_PLACES, to 128 KiB",
-                     max_threads),
-         fmt::format("give {} or less; this machine has {}", max_threads,
-                     counted(online, "processor")));
-}
-
 /// For options that need bound threads; a plan may bind them.
 void require_binding(const run_options& options, const flag& which, std::string_view value) {
   if (!options.pin && options.bind == bind_policy::none && !options.plan) {
@@ -98,7 +76,13 @@ void read_threads(run_options& options, const invocation& given) {
   read_pin(options, given);
   if (const auto threads = given.number(flags::threads, 1)) {
     if (*threads > max_threads) {
-      refuse_threads(*threads);
+      const auto online = static_cast<std::size_t>(::sysconf(_SC_NPROCESSORS_ONLN));
+      refuse(fmt::format("{} {}", option_name(flags::threads), *threads),
+             fmt::format("at most {} can be given places: the kernel limits a variable, here "
+                         "OMP_PLACES, to 128 KiB",
+                         max_threads),
+             fmt::format("give {} or less; this machine has {}", max_threads,
+                         counted(online, "processor")));
     }
     options.threads = static_cast<std::size_t>(*threads);
   }
@@ -119,7 +103,7 @@ void read_threads(run_options& options, const invocation& given) {
     }
   }
   if (const auto part = given.text(flags::ranks_per)) {
-    options.ranks_per = rank_part_of(*part);
+    options.ranks_per = place_kind_of(*part);
   }
 }
 
@@ -149,6 +133,53 @@ void read_threshold(run_options& options, const invocation& given) {
     }
     options.threshold_bytes = *threshold;
   }
+}
+
+using launch::policy_variant;
+using placements::kind;
+
+/// numactl's options, each with its placement.
+struct memory_flag {
+  const flag* which;
+  kind how;
+  policy_variant variant = policy_variant::usual;
+};
+constexpr std::array memory_flags = {
+    memory_flag{&flags::membind, kind::bind},
+    memory_flag{&flags::interleave, kind::interleave},
+    memory_flag{&flags::weighted_interleave, kind::interleave, policy_variant::by_kernel_weights},
+    memory_flag{&flags::preferred, kind::prefer, policy_variant::one_node},
+    memory_flag{&flags::preferred_many, kind::prefer, policy_variant::many_nodes},
+    memory_flag{&flags::localalloc, kind::local},
+};
+
+/// Reads the options for memory placement.
+void read_memory_options(launch::run_options& options, const invocation& given) {
+  const flag* first = nullptr;
+  const auto only_one = [&](const flag& which) {
+    if (first != nullptr) {
+      throw error(error_kind::usage,
+                  fmt::format("{} and {}", option_name(*first), option_name(which)),
+                  "memory has one placement", "leave one of them out");
+    }
+    first = &which;
+  };
+  for (const memory_flag& each : memory_flags) {
+    if (given.has(*each.which)) {
+      only_one(*each.which);
+      const std::string nodes(given.text(*each.which).value_or(""));
+      options.memory =
+          launch::numactl_choice(each.how, nodes, option_name(*each.which), each.variant);
+    }
+  }
+  if (const auto text = given.text(flags::memory)) {
+    only_one(flags::memory);
+    options.memory = launch::parse_placement(*text, option_name(flags::memory));
+  }
+  for (const std::string_view rule : given.texts(flags::rule)) {
+    options.rules.push_back(launch::parse_rule(rule, option_name(flags::rule)));
+  }
+  options.balancing = given.has(flags::balancing);
 }
 
 } // namespace

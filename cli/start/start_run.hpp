@@ -32,4 +32,7 @@ int start_run(const invocation& given, const run_parts& parts = {});
 /// Writes each warning to standard error, unless --quiet is given.
 void warn(const std::vector<std::string>& warnings, const invocation& given);
 
+/// Reads the options of `nodewise run`. Throws `error` (usage).
+[[nodiscard]] launch::run_options read_run_options(const invocation& given);
+
 } // namespace nodewise::cli

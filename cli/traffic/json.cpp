@@ -1,11 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include <array>
-#include <map>
-
-#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
-#include "base/hexadecimal.hpp"
+#include "base/text.hpp"
 #include "cli/prediction/predicted.hpp"
 #include "cli/traffic/view.hpp"
 #include "report/envelope.hpp"
@@ -21,10 +17,16 @@ using report::json_list;
 using report::or_unavailable;
 using traffic::phase;
 
-constexpr std::array both_phases = {phase::initialisation, phase::use};
-
 ordered_json node_json(node_id node) {
   return to_int(node) >= 0 ? ordered_json(to_int(node)) : ordered_json("unknown");
+}
+
+/// The fields of both phases: "init" and "use".
+template <class Write>
+void add_phases(ordered_json& to, const Write& write) {
+  for (const phase when : {phase::initialisation, phase::use}) {
+    to[std::string(traffic::to_string(when))] = write(when);
+  }
 }
 
 ordered_json locality_json(const traffic::locality& where) {
@@ -34,11 +36,12 @@ ordered_json locality_json(const traffic::locality& where) {
           {"local", or_unavailable(where.share())}};
 }
 
-void add_volume(ordered_json& to, const traffic::volume& lines, std::uint64_t line_bytes) {
-  to["fills"] = lines.fills;
-  to["write_backs"] = lines.write_backs;
-  to["streams"] = lines.streams;
-  to["bytes"] = lines.moved() * line_bytes;
+ordered_json with_volume(ordered_json of, const traffic::volume& lines, std::uint64_t line_bytes) {
+  of["fills"] = lines.fills;
+  of["write_backs"] = lines.write_backs;
+  of["streams"] = lines.streams;
+  of["bytes"] = lines.moved() * line_bytes;
+  return of;
 }
 
 ordered_json model_json(const traffic::counts& of) {
@@ -62,8 +65,7 @@ ordered_json model_json(const traffic::counts& of) {
 
 ordered_json total_json(const traffic::counts& of, phase when) {
   const traffic::phase_totals total = traffic::totals(of, when);
-  ordered_json one = locality_json(total.where);
-  add_volume(one, total.lines, of.line_bytes);
+  ordered_json one = with_volume(locality_json(total.where), total.lines, of.line_bytes);
   one["dirty"] = total.dirty;
   one["imbalance"] = or_unavailable(traffic::imbalance(traffic::memory_loads(of, when)));
   return one;
@@ -71,28 +73,24 @@ ordered_json total_json(const traffic::counts& of, phase when) {
 
 ordered_json cells_json(const traffic::counts& of) {
   return json_list(of.cells, [&](const traffic::cell& c) {
-    ordered_json one = {{"cpu", to_int(c.cpu)},
-                        {"from", node_json(of.node_of(c.cpu))},
-                        {"to", node_json(c.to)},
-                        {"phase", traffic::to_string(c.when)}};
-    add_volume(one, c.lines, of.line_bytes);
+    ordered_json one = with_volume({{"cpu", to_int(c.cpu)},
+                                    {"from", node_json(of.node_of(c.cpu))},
+                                    {"to", node_json(c.to)},
+                                    {"phase", traffic::to_string(c.when)}},
+                                   c.lines, of.line_bytes);
     one["dirty"] = c.dirty;
     return one;
   });
 }
 
-ordered_json programs_json(const traffic::counts& of) {
-  return json_list(of.programs, [](const traffic::program& p) -> ordered_json {
-    return {{"pid", p.pid}, {"parent", p.parent}, {"name", p.name}, {"ended", p.ended}};
-  });
+ordered_json program_json(const traffic::program& p) {
+  return {{"pid", p.pid}, {"parent", p.parent}, {"name", p.name}, {"ended", p.ended}};
 }
 
 ordered_json flows_json(const traffic::site& of, phase when, std::uint64_t line_bytes) {
   return json_list(of.flows[traffic::index_of(when)], [&](const auto& flow) {
-    ordered_json one = {{"from", node_json(flow.first.first)},
-                        {"to", node_json(flow.first.second)}};
-    add_volume(one, flow.second, line_bytes);
-    return one;
+    const auto& [from, to] = flow.first;
+    return with_volume({{"from", node_json(from)}, {"to", node_json(to)}}, flow.second, line_bytes);
   });
 }
 
@@ -109,11 +107,11 @@ ordered_json site_json(const traffic::named_site& site, std::uint64_t line_bytes
   one["pages_per_node"] = json_list(site.what.pages, [](const auto& each) -> ordered_json {
     return {{"node", node_json(each.first)}, {"pages", each.second}};
   });
-  for (const phase when : both_phases) {
+  add_phases(one, [&](phase when) {
     ordered_json its = locality_json(site.what.where(when));
     its["flows"] = flows_json(site.what, when, line_bytes);
-    one[std::string(traffic::to_string(when))] = std::move(its);
-  }
+    return its;
+  });
   return one;
 }
 
@@ -127,11 +125,10 @@ ordered_json pages_json(const traffic::page_run& run) {
   }
   one["pages"] = run.count;
   one["node"] = node_json(run.to);
-  for (const phase when : both_phases) {
-    const std::size_t i = traffic::index_of(when);
-    one[std::string(traffic::to_string(when))] = {{"local_fills", run.local[i]},
-                                                  {"remote_fills", run.remote[i]}};
-  }
+  add_phases(one, [&](phase when) -> ordered_json {
+    return {{"local_fills", run.local[traffic::index_of(when)]},
+            {"remote_fills", run.remote[traffic::index_of(when)]}};
+  });
   one["user"] = run.user == unknown_node ? ordered_json("none") : node_json(run.user);
   return one;
 }
@@ -163,9 +160,7 @@ ordered_json line_json(const traffic::source_line& line) {
     one["file"] = line.name.file;
     one["line"] = line.name.line;
   }
-  for (const phase when : both_phases) {
-    one[std::string(traffic::to_string(when))] = locality_json(line.fills[traffic::index_of(when)]);
-  }
+  add_phases(one, [&](phase when) { return locality_json(line.fills[traffic::index_of(when)]); });
   return one;
 }
 
@@ -184,10 +179,9 @@ ordered_json shared_json(const traffic::named_shared_line& line) {
 
 ordered_json regions_json(const traffic::counts& of) {
   return json_list(of.regions, [&](const traffic::region_traffic& r) {
-    ordered_json one = {
-        {"name", r.name}, {"pid", r.pid}, {"from", node_json(r.from)}, {"to", node_json(r.to)}};
-    add_volume(one, r.lines, of.line_bytes);
-    return one;
+    return with_volume(
+        {{"name", r.name}, {"pid", r.pid}, {"from", node_json(r.from)}, {"to", node_json(r.to)}},
+        r.lines, of.line_bytes);
   });
 }
 
@@ -210,10 +204,9 @@ ordered_json traffic_json(const traffic::summary& what, const machine& on, order
   result["model"] = model_json(of);
   result["selftest"] = {{"processors", of.tested.processors}, {"pages", of.tested.pages}};
   result["accesses"] = or_unavailable(of.accesses);
-  result["programs"] = programs_json(of);
+  result["programs"] = json_list(of.programs, program_json);
   result["judged_by"] = traffic::to_string(what.judged);
-  result["init"] = total_json(of, phase::initialisation);
-  result["use"] = total_json(of, phase::use);
+  add_phases(result, [&](phase when) { return total_json(of, when); });
   result["imbalance"] = or_unavailable(traffic::imbalance(traffic::memory_loads(of, std::nullopt)));
   result["matrix"] = cells_json(of);
   result["sites"] = json_list(

@@ -2,15 +2,11 @@
 //
 // Tables by node, by object and by source line.
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <tuple>
-#include <utility>
-#include <vector>
 
 #include <fmt/core.h>
 
-#include "base/joined.hpp"
+#include "base/text.hpp"
 #include "cli/traffic/view.hpp"
 #include "report/table.hpp"
 
@@ -18,7 +14,8 @@ namespace nodewise::cli {
 
 namespace {
 
-using report::align;
+using report::breaking;
+using report::right;
 using report::tone;
 
 constexpr std::size_t most_rows = 8;
@@ -48,59 +45,54 @@ tone tone_of(node_id from, node_id to, std::uint64_t lines) {
   return lines == 0 ? tone::faint : from == to ? tone::good : tone::warning;
 }
 
+std::string percent_of(std::uint64_t part, double whole) {
+  return report::format_percent(static_cast<double>(part) / whole);
+}
+
+using sized_way = std::pair<std::uint64_t, traffic::site::way>;
+
 /// The largest cells of a matrix that is too large for a terminal.
 std::string heaviest_ways(const traffic::node_matrix& matrix, double total) {
-  struct way {
-    std::uint64_t lines;
-    node_id from;
-    node_id to;
-  };
-  std::vector<way> ways;
+  std::vector<sized_way> ways;
   for (std::size_t r = 0; r < matrix.from.size(); ++r) {
     for (std::size_t c = 0; c < matrix.to.size(); ++c) {
       if (matrix.at(r, c) != 0) {
-        ways.push_back({matrix.at(r, c), matrix.from[r], matrix.to[c]});
+        ways.push_back({matrix.at(r, c), {matrix.from[r], matrix.to[c]}});
       }
     }
   }
-  std::ranges::sort(ways, [](const way& a, const way& b) {
-    return std::tuple(b.lines, a.from, a.to) < std::tuple(a.lines, b.from, b.to);
+  std::ranges::sort(ways, [](const sized_way& a, const sized_way& b) {
+    return std::tie(b.first, a.second) < std::tie(a.first, b.second);
   });
-  std::string text;
-  for (std::size_t i = 0; i < std::min(most_rows, ways.size()); ++i) {
-    text += fmt::format("  from {} to the memory of {}: {}\n", node_name(ways[i].from),
-                        node_name(ways[i].to),
-                        report::format_percent(static_cast<double>(ways[i].lines) / total));
-  }
-  return text;
+  ways.resize(std::min(most_rows, ways.size()));
+  return joined(ways, "", [&](const sized_way& way) {
+    return fmt::format("  from {} to the memory of {}: {}\n", node_name(way.second.first),
+                       node_name(way.second.second), percent_of(way.first, total));
+  });
 }
 
 /// "N0 75.0 %, N1 25.0 %"; if there are many nodes, those with most pages.
 std::string pages_text(const traffic::site& of) {
   constexpr std::size_t most_nodes = 4;
-  std::vector<std::pair<std::uint64_t, node_id>> nodes;
-  std::uint64_t all = 0;
-  for (const auto& [node, pages] : of.pages) {
-    if (pages != 0) {
-      nodes.emplace_back(pages, node);
-      all += pages;
-    }
+  using counted_node = std::pair<node_id, std::uint64_t>;
+  std::vector<counted_node> nodes(of.pages.begin(), of.pages.end());
+  std::erase_if(nodes, [](const counted_node& each) { return each.second == 0; });
+  double all = 0;
+  for (const auto& [node, pages] : nodes) {
+    all += static_cast<double>(pages);
   }
   const bool are_many = nodes.size() > most_nodes;
   if (are_many) {
-    std::ranges::sort(nodes, [](const auto& a, const auto& b) {
-      return a.first != b.first ? a.first > b.first : a.second < b.second;
+    std::ranges::sort(nodes, [](const counted_node& a, const counted_node& b) {
+      return std::tie(b.second, a.first) < std::tie(a.second, b.first);
     });
-    const double spread = static_cast<double>(nodes.front().first - nodes.back().first);
-    if (spread <= 0.01 * static_cast<double>(all)) {
+    if (static_cast<double>(nodes.front().second - nodes.back().second) <= 0.01 * all) {
       return fmt::format("{} nodes alike", nodes.size());
     }
     nodes.resize(most_nodes - 1);
   }
-  const auto share = [&](const std::pair<std::uint64_t, node_id>& each) {
-    return fmt::format(
-        "{} {}", node_name(each.second),
-        report::format_percent(static_cast<double>(each.first) / static_cast<double>(all)));
+  const auto share = [&](const counted_node& each) {
+    return fmt::format("{} {}", node_name(each.first), percent_of(each.second, all));
   };
   return nodes.empty() ? "-" : joined(nodes, ", ", share) + (are_many ? ", ..." : "");
 }
@@ -126,18 +118,18 @@ std::string traffic_matrix_text(const traffic::summary& what, const report::styl
   constexpr std::size_t most_short = 12;
   const traffic::node_matrix matrix = traffic::node_by_node(what.all, what.judged);
   const auto total = static_cast<double>(matrix.total());
-  const std::string head = part_title(
-      fmt::format("Lines in {}, in percent of all", traffic::phase_name(what.judged)), how);
+  const std::string title =
+      fmt::format("Lines in {}, in percent of all", traffic::phase_name(what.judged));
   if (total == 0) {
     return {};
   }
   if (matrix.to.size() > most_short) {
-    return head + heaviest_ways(matrix, total);
+    return report::title_line(title, how) + heaviest_ways(matrix, total);
   }
   const bool is_short = matrix.to.size() > most_long;
-  std::vector<report::column> columns = {{"processors of", align::left}};
+  std::vector<report::column> columns = {"processors of"};
   for (const node_id to : matrix.to) {
-    columns.push_back({(is_short ? "" : "memory ") + node_name(to), align::right});
+    columns.push_back(right((is_short ? "" : "memory ") + node_name(to)));
   }
   report::table rows(std::move(columns), 2);
   for (std::size_t r = 0; r < matrix.from.size(); ++r) {
@@ -150,15 +142,12 @@ std::string traffic_matrix_text(const traffic::summary& what, const report::styl
     }
     rows.add(std::move(row));
   }
-  return head + rows.to_string(how);
+  return rows.below(title, how);
 }
 
 std::string traffic_objects_text(const traffic::summary& what, const report::style& how) {
-  report::table rows({{"object", align::left, true},
-                      {"size", align::right},
-                      {"local", align::right},
-                      {"remote lines", align::right},
-                      {"pages on", align::left, true}},
+  report::table rows({breaking("object"), right("size"), right("local"), right("remote lines"),
+                      breaking("pages on")},
                      2);
   std::size_t more = 0;
   std::size_t shown = 0;
@@ -177,21 +166,14 @@ std::string traffic_objects_text(const traffic::summary& what, const report::sty
               share_cell(where), std::to_string(where.remote + where.unknown),
               pages_text(site.what)});
   }
-  if (rows.empty()) {
-    return {};
-  }
-  return part_title(fmt::format("Objects in {}, most remote lines first",
-                                traffic::phase_name(what.judged)),
-                    how) +
-         rows.to_string(how) + (more != 0 ? fmt::format("  and {} more\n", more) : "");
+  return rows.below(
+      fmt::format("Objects in {}, most remote lines first", traffic::phase_name(what.judged)), how,
+      more);
 }
 
 std::string traffic_lines_text(const traffic::summary& what, const report::style& how) {
-  report::table rows({{"source line", align::left, true},
-                      {"in", align::left, true},
-                      {"local", align::right},
-                      {"remote fills", align::right}},
-                     2);
+  report::table rows(
+      {breaking("source line"), breaking("in"), right("local"), right("remote fills")}, 2);
   const std::size_t when = traffic::index_of(what.judged);
   const std::uint64_t least = least_worth_a_row(what);
   std::size_t shown = 0;
@@ -202,13 +184,9 @@ std::string traffic_lines_text(const traffic::summary& what, const report::style
                 std::to_string(line.fills[when].remote)});
     }
   }
-  if (rows.empty()) {
-    return {};
-  }
-  return part_title(fmt::format("Source lines in {}, most remote fills first",
-                                traffic::phase_name(what.judged)),
-                    how) +
-         rows.to_string(how);
+  return rows.below(
+      fmt::format("Source lines in {}, most remote fills first", traffic::phase_name(what.judged)),
+      how);
 }
 
 } // namespace nodewise::cli

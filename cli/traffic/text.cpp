@@ -1,24 +1,22 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <array>
-#include <map>
+#include <iterator>
 #include <span>
-#include <vector>
 
 #include <fmt/core.h>
 
-#include "base/joined.hpp"
-#include "base/last_part.hpp"
+#include "base/path.hpp"
+#include "base/text.hpp"
 #include "cli/traffic/view.hpp"
 #include "report/bar.hpp"
 #include "report/table.hpp"
-#include "report/wrap.hpp"
 
 namespace nodewise::cli {
 
 namespace {
 
-using report::align;
+using report::breaking;
+using report::right;
 using report::tone;
 using traffic::phase;
 
@@ -65,40 +63,29 @@ std::string headline(const traffic::summary& what, const report::style& how) {
 
 /// Lines and bytes of both phases, by destination.
 std::string totals_text(const traffic::summary& what, const report::style& how) {
-  const std::array both = {traffic::totals(what.all, phase::use),
-                           traffic::totals(what.all, phase::initialisation)};
-  report::table rows({{""},
-                      {"lines in use", align::right},
-                      {"bytes", align::right},
-                      {"in initialisation", align::right},
-                      {"bytes", align::right}},
-                     2);
+  const auto use = traffic::totals(what.all, phase::use);
+  const auto init = traffic::totals(what.all, phase::initialisation);
+  report::table rows(
+      {"", right("lines in use"), right("bytes"), right("in initialisation"), right("bytes")}, 2);
   const auto add = [&](const char* name, std::uint64_t in_use, std::uint64_t before, bool always) {
     if (always || in_use != 0 || before != 0) {
       rows.add({name, std::to_string(in_use), report::format_bytes(in_use * what.all.line_bytes),
                 std::to_string(before), report::format_bytes(before * what.all.line_bytes)});
     }
   };
-  add("local", both[0].where.local, both[1].where.local, true);
-  add("remote", both[0].where.remote, both[1].where.remote, true);
-  add("on an unknown node", both[0].where.unknown, both[1].where.unknown, false);
-  add("of these streamed", both[0].lines.streams, both[1].lines.streams, false);
-  add("written back", both[0].lines.write_backs, both[1].lines.write_backs, true);
-  add("still dirty", both[0].dirty, both[1].dirty, false);
+  add("local", use.where.local, init.where.local, true);
+  add("remote", use.where.remote, init.where.remote, true);
+  add("on an unknown node", use.where.unknown, init.where.unknown, false);
+  add("of these streamed", use.lines.streams, init.lines.streams, false);
+  add("written back", use.lines.write_backs, init.lines.write_backs, true);
+  add("still dirty", use.dirty, init.dirty, false);
   return "\n" + rows.to_string(how);
 }
 
 std::string shared_text(const traffic::summary& what, const report::style& how) {
   constexpr std::size_t most = 5;
-  if (what.shared.empty()) {
-    return {};
-  }
-  report::table rows({{"shared line in", align::left, true},
-                      {"transfers", align::right},
-                      {"invalidations", align::right},
-                      {"rewrites", align::right},
-                      {"written by", align::left, true},
-                      {"sharing"}},
+  report::table rows({breaking("shared line in"), right("transfers"), right("invalidations"),
+                      right("rewrites"), breaking("written by"), "sharing"},
                      2);
   std::size_t shown = 0;
   for (const traffic::named_shared_line& line : what.shared) {
@@ -112,12 +99,7 @@ std::string shared_text(const traffic::summary& what, const report::style& how) 
               line.what.writers.to_string(),
               line.what.overlap ? report::cell{"true"} : report::cell{"false", tone::warning}});
   }
-  if (rows.empty()) {
-    return {};
-  }
-  const std::size_t more = what.shared.size() - shown;
-  return part_title("Cache lines that processors write in turn", how) + rows.to_string(how) +
-         (more != 0 ? fmt::format("  and {} more\n", more) : "");
+  return rows.below("Cache lines that processors write in turn", how, what.shared.size() - shown);
 }
 
 std::string regions_text(const traffic::summary& what, const report::style& how) {
@@ -125,33 +107,23 @@ std::string regions_text(const traffic::summary& what, const report::style& how)
   for (const traffic::region_traffic& r : what.all.regions) {
     by_name[r.name].add(r.from, r.to, r.lines.asked());
   }
-  if (by_name.empty()) {
-    return {};
-  }
-  report::table rows({{"region", align::left, true},
-                      {"local", align::right},
-                      {"local lines", align::right},
-                      {"remote lines", align::right}},
-                     2);
+  report::table rows(
+      {breaking("region"), right("local"), right("local lines"), right("remote lines")}, 2);
   for (const auto& [name, where] : by_name) {
     rows.add({name, report::format_percent(where.share(), "-"), std::to_string(where.local),
               std::to_string(where.remote + where.unknown)});
   }
-  return part_title("Marked regions", how) + rows.to_string(how);
+  return rows.below("Marked regions", how);
 }
 
 std::string omissions_text(const traffic::summary& what, const report::style& how) {
-  return part_title("Not counted", how) +
+  return report::title_line("Not counted", how) +
          joined(not_counted(what.all), "", [&](const std::string& each) {
            return fmt::format("  {}\n", report::wrap_indented(each, how.width, 2));
          });
 }
 
 } // namespace
-
-std::string part_title(std::string_view text, const report::style& how) {
-  return fmt::format("\n{}\n", report::paint(how, tone::strong, text));
-}
 
 std::string listed(const std::vector<std::string>& names, std::size_t most) {
   const std::size_t shown = std::min(most, names.size());
@@ -179,7 +151,8 @@ std::string traffic_loads_text(const traffic::summary& what, const report::style
   }
   return fmt::format(
       "{}{}  imbalance (busiest over mean): {:.2f}{}\n",
-      part_title(fmt::format("Load of the memories in {}", traffic::phase_name(what.judged)), how),
+      report::title_line(
+          fmt::format("Load of the memories in {}", traffic::phase_name(what.judged)), how),
       shares.size() <= most_bars ? report::share_bars(how, shares, 2) : "", *ratio,
       whole && what.judged == phase::use ? fmt::format(", with initialisation {:.2f}", *whole)
                                          : "");
@@ -188,9 +161,7 @@ std::string traffic_loads_text(const traffic::summary& what, const report::style
 std::vector<std::string> not_counted(const traffic::counts& of) {
   std::vector<std::string> all = {"fills by the kernel (read(2) into a buffer, zeroing of pages), "
                                   "instruction fetch, page walks"};
-  for (const traffic::omission& each : of.uncounted) {
-    all.push_back(each.text);
-  }
+  std::ranges::transform(of.uncounted, std::back_inserter(all), &traffic::omission::text);
   for (const traffic::program& p : of.programs) {
     if (of.was_killed(p)) {
       all.push_back(program_text(p) + " was killed: its last memory may have no names");

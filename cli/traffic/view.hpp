@@ -3,12 +3,6 @@
 // Shows and writes a count of memory traffic.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include <nlohmann/json_fwd.hpp>
 
 #include <nodewise/machine.hpp>
@@ -36,8 +30,6 @@ namespace nodewise::cli {
 
 /// The fewest lines that get a row in text output: more than a thousandth of the judged phase.
 [[nodiscard]] std::uint64_t least_worth_a_row(const traffic::summary& what);
-/// A line with the title of a part, after an empty line.
-[[nodiscard]] std::string part_title(std::string_view text, const report::style& how);
 /// "a, b and 3 more": at most `most` names.
 [[nodiscard]] std::string listed(const std::vector<std::string>& names, std::size_t most);
 /// "triad.c:12", "triad.c:12 (50 objects)".

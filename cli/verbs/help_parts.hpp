@@ -3,24 +3,9 @@
 // What the help of several verbs has in common.
 #pragma once
 
-#include <algorithm>
-#include <array>
-
-#include "cli/frame/exit_codes.hpp"
 #include "cli/frame/registry.hpp"
 
 namespace nodewise::cli {
-
-using flag_list = const flag*;
-
-template <class T, std::size_t... N>
-constexpr auto join(const std::array<T, N>&... parts) {
-  std::array<T, (N + ...)> all{};
-  std::size_t at = 0;
-  ((std::copy(parts.begin(), parts.end(), all.begin() + static_cast<std::ptrdiff_t>(at)), at += N),
-   ...);
-  return all;
-}
 
 // Exit codes that --on adds to a verb that starts no program of the user.
 inline constexpr std::array<verb_exit, 3> codes_of_on = {
@@ -34,9 +19,8 @@ inline constexpr std::array<verb_exit, 5> codes_of_program = {{{exit_code::time_
                                                                {exit_code::not_found},
                                                                {exit_code::signal_base}}};
 
-inline constexpr std::array<flag_list, 3> every_verb = {&flags::color, &flags::help,
-                                                        &flags::version};
-inline constexpr std::array<flag_list, 5> on_a_machine = {
-    &flags::on, &flags::on_timeout, &flags::on_thp, &flags::on_numa_balancing, &flags::on_overlay};
+inline constexpr std::array every_verb = {&flags::color, &flags::help, &flags::version};
+inline constexpr std::array on_a_machine = {&flags::on, &flags::on_timeout, &flags::on_thp,
+                                            &flags::on_numa_balancing, &flags::on_overlay};
 
 } // namespace nodewise::cli

@@ -1,23 +1,19 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include <array>
 #include <filesystem>
 
 #include <fmt/core.h>
 
-#include "cli/frame/exit_codes.hpp"
 #include "cli/frame/verbs.hpp"
-#include "cli/lab/count.hpp"
 #include "cli/lab/runner.hpp"
 #include "cli/start/flags.hpp"
+#include "cli/verbs/help_parts.hpp"
 #include "cli/verbs/profile/result.hpp"
 
 namespace nodewise::cli::verbs {
 
 namespace {
 
-constexpr std::array<const flag*, 7> outside = {
-    &flags::on,         &flags::on_timeout,  &flags::on_thp,   &flags::on_numa_balancing,
-    &flags::on_overlay, &flags::on_no_count, &flags::on_counts};
+constexpr auto outside = join(on_a_machine, std::array{&flags::on_no_count, &flags::on_counts});
 
 /// Throws if the result file would be lost: the machine shares only the working directory.
 void require_output_here(const invocation& given) {
@@ -79,7 +75,7 @@ int on_lab(const invocation& given) {
   if (run.end.wait_status == 0 && result != exit_code::ok) {
     return result;
   }
-  launch::end_as(run.end);
+  sys::end_as(run.end);
 }
 
 } // namespace nodewise::cli::verbs

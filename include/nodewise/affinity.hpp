@@ -7,7 +7,6 @@
 //     std::printf("bound to processor %s\n", nodewise::thread_affinity().to_string().c_str());
 #pragma once
 
-#include <nodewise/export.hpp>
 #include <nodewise/id_set.hpp>
 
 namespace nodewise::inline v0 {

@@ -20,8 +20,6 @@
 #include <type_traits>
 #include <utility>
 
-#include <nodewise/distribution.hpp>
-#include <nodewise/placement.hpp>
 #include <nodewise/region.hpp>
 
 namespace nodewise::inline v0 {

@@ -18,10 +18,6 @@
 #include <type_traits>
 #include <utility>
 
-#include <nodewise/distribution.hpp>
-#include <nodewise/export.hpp>
-#include <nodewise/placement.hpp>
-#include <nodewise/region.hpp>
 #include <nodewise/strip.hpp>
 
 namespace nodewise::inline v0 {

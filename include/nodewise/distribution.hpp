@@ -179,11 +179,9 @@ class weighted_blocks {
 
   /// Returns the node of one page of a range; `page` must be less than `pages`.
   [[nodiscard]] node_id owner(std::size_t page, std::size_t pages) const noexcept {
-    const auto ends_after = [&](std::size_t end) {
-      return arithmetic::nearest(pages, end, total_) > page;
-    };
-    const auto it = std::partition_point(ends_.begin(), ends_.end(),
-                                         [&](std::size_t end) { return !ends_after(end); });
+    const auto it = std::partition_point(ends_.begin(), ends_.end(), [&](std::size_t end) {
+      return arithmetic::nearest(pages, end, total_) <= page;
+    });
     return owners_[static_cast<std::size_t>(it - ends_.begin())];
   }
   /// Returns the extents of the whole range: ascending, without gaps, neighbours merged.

@@ -17,8 +17,6 @@
 #include <string>
 #include <vector>
 
-#include <nodewise/export.hpp>
-#include <nodewise/id.hpp>
 #include <nodewise/id_set.hpp>
 
 namespace nodewise::inline v0 {

@@ -15,9 +15,6 @@
 #include <memory_resource>
 #include <utility>
 
-#include <nodewise/distribution.hpp>
-#include <nodewise/export.hpp>
-#include <nodewise/id.hpp>
 #include <nodewise/region.hpp>
 
 namespace nodewise::inline v0 {

@@ -18,7 +18,6 @@
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
-#include <cstdint>
 #include <cstring>
 #include <exception>
 #include <mutex>
@@ -28,15 +27,8 @@
 #include <utility>
 #include <vector>
 
-#include <nodewise/cache_aligned.hpp>
 #include <nodewise/detail/page_list_cache.hpp>
-#include <nodewise/distribution.hpp>
 #include <nodewise/owned_loop.hpp>
-#include <nodewise/placement.hpp>
-#include <nodewise/schedule.hpp>
-#include <nodewise/team_layout.hpp>
-#include <nodewise/thread_map.hpp>
-#include <nodewise/topology.hpp>
 
 namespace nodewise::inline v0 {
 
@@ -202,19 +194,14 @@ class basic_node_teams {
         "a span of its elements for each array");
     static_assert(std::is_invocable_r_v<R, Combine&, R&, detail::result_of_body<F, A...>>,
                   "the body of reduce_owned returns what combine(so far, body's result) takes");
-    const detail::owned_loop<A...> loop(arrays);
-    const auto pages = lists_.of(arrays.first(), threads());
     std::vector<cache_aligned<R>> partial(threads().workers().size(), {zero});
-    hand_out(*pages, how, [&](const chunk& part, const worker& me) {
-      R& mine = partial[me.number].value;
-      loop_statistics uncounted;
-      loop.part(
-          *pages, part, me,
-          [&](const worker&, std::size_t first, std::span<detail::element_of<A>>... parts) {
-            mine = combine(mine, detail::call_body(f, me, first, parts...));
-          },
-          uncounted);
-    });
+    for_each_owned(
+        arrays,
+        [&](const worker& me, std::size_t first, std::span<detail::element_of<A>>... parts) {
+          R& mine = partial[me.number].value;
+          mine = combine(mine, detail::call_body(f, me, first, parts...));
+        },
+        how);
     R all = std::move(zero);
     for (cache_aligned<R>& each : partial) {
       all = combine(std::move(all), std::move(each.value));

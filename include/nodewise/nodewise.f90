@@ -59,96 +59,83 @@ module nodewise
   end interface nodewise_free
 
   interface
-    function error_c() bind(c, name='nodewise_error') result(text)
+    type(c_ptr) function error_c() bind(c, name='nodewise_error')
       import :: c_ptr
-      type(c_ptr) :: text
     end function error_c
-    function layout_make_c(made, how, threads) bind(c, name='nodewise_layout_make') result(failed)
+    integer(c_int) function layout_make_c(made, how, threads) bind(c, name='nodewise_layout_make')
       import :: c_int, c_ptr, c_size_t
       type(c_ptr), intent(out) :: made
       integer(c_int), value :: how
       integer(c_size_t), value :: threads
-      integer(c_int) :: failed
     end function layout_make_c
     subroutine layout_free_c(layout) bind(c, name='nodewise_layout_free')
       import :: c_ptr
       type(c_ptr), value :: layout
     end subroutine layout_free_c
-    pure function layout_threads_c(layout) bind(c, name='nodewise_layout_threads') result(threads)
+    pure integer(c_size_t) function layout_threads_c(layout) bind(c, name='nodewise_layout_threads')
       import :: c_ptr, c_size_t
       type(c_ptr), value :: layout
-      integer(c_size_t) :: threads
     end function layout_threads_c
-    pure function layout_node_c(layout, thread) bind(c, name='nodewise_layout_node') result(node)
+    pure integer(c_int) function layout_node_c(layout, thread) bind(c, name='nodewise_layout_node')
       import :: c_int, c_ptr, c_size_t
       type(c_ptr), value :: layout
       integer(c_size_t), value :: thread
-      integer(c_int) :: node
     end function layout_node_c
-    function bind_thread_c(layout, thread) bind(c, name='nodewise_bind_thread') result(failed)
+    integer(c_int) function bind_thread_c(layout, thread) bind(c, name='nodewise_bind_thread')
       import :: c_int, c_ptr, c_size_t
       type(c_ptr), value :: layout
       integer(c_size_t), value :: thread
-      integer(c_int) :: failed
     end function bind_thread_c
-    function bound_c(made, node) bind(c, name='nodewise_bound') result(failed)
+    integer(c_int) function bound_c(made, node) bind(c, name='nodewise_bound')
       import :: c_int, c_ptr
       type(c_ptr), intent(out) :: made
       integer(c_int), value :: node
-      integer(c_int) :: failed
     end function bound_c
-    function blocked_c(made, layout) bind(c, name='nodewise_blocked_by_threads') result(failed)
+    integer(c_int) function blocked_c(made, layout) bind(c, name='nodewise_blocked_by_threads')
       import :: c_int, c_ptr
       type(c_ptr), intent(out) :: made
       type(c_ptr), value :: layout
-      integer(c_int) :: failed
     end function blocked_c
-    function block_cyclic_c(made, nodes, count, block_pages) bind(c, name='nodewise_block_cyclic') &
-        result(failed)
+    integer(c_int) function block_cyclic_c(made, nodes, count, block_pages) &
+        bind(c, name='nodewise_block_cyclic')
       import :: c_int, c_ptr, c_size_t
       type(c_ptr), intent(out) :: made
       integer(c_int), intent(in) :: nodes(*)
       integer(c_size_t), value :: count, block_pages
-      integer(c_int) :: failed
     end function block_cyclic_c
     subroutine distribution_free_c(by) bind(c, name='nodewise_distribution_free')
       import :: c_ptr
       type(c_ptr), value :: by
     end subroutine distribution_free_c
-    function region_make_c(made, bytes, by, how) bind(c, name='nodewise_region_make') result(failed)
+    integer(c_int) function region_make_c(made, bytes, by, how) bind(c, name='nodewise_region_make')
       import :: c_int, c_ptr, c_size_t
       type(c_ptr), intent(out) :: made
       integer(c_size_t), value :: bytes
       type(c_ptr), value :: by
       integer(c_int), value :: how
-      integer(c_int) :: failed
     end function region_make_c
     subroutine region_free_c(region) bind(c, name='nodewise_region_free')
       import :: c_ptr
       type(c_ptr), value :: region
     end subroutine region_free_c
-    function region_data_c(region) bind(c, name='nodewise_region_data') result(start)
+    type(c_ptr) function region_data_c(region) bind(c, name='nodewise_region_data')
       import :: c_ptr
       type(c_ptr), value :: region
-      type(c_ptr) :: start
     end function region_data_c
-    function region_migrate_c(region, by) bind(c, name='nodewise_region_migrate') result(failed)
+    integer(c_int) function region_migrate_c(region, by) bind(c, name='nodewise_region_migrate')
       import :: c_int, c_ptr
       type(c_ptr), value :: region, by
-      integer(c_int) :: failed
     end function region_migrate_c
-    function where_c(region, found) bind(c, name='nodewise_where') result(failed)
+    integer(c_int) function where_c(region, found) bind(c, name='nodewise_where')
       import :: c_int, c_ptr, nodewise_residency
       type(c_ptr), value :: region
       type(nodewise_residency), intent(out) :: found
-      integer(c_int) :: failed
     end function where_c
-    function strip_c(region, columns, text, room) bind(c, name='nodewise_strip') result(failed)
+    integer(c_int) function strip_c(region, columns, text, room) bind(c, name='nodewise_strip')
       import :: c_char, c_int, c_ptr, c_size_t
       type(c_ptr), value :: region
       integer(c_size_t), value :: columns, room
       character(kind=c_char), intent(out) :: text(*)
-      integer(c_int) :: failed
     end function strip_c
   end interface
 
@@ -158,17 +145,10 @@ contains
   function nodewise_error() result(text)
     character(len=:), allocatable :: text
     character(kind=c_char), pointer :: letters(:)
-    integer :: length
     integer, parameter :: longest = 4096
 
     call c_f_pointer(error_c(), letters, [longest])
-    length = 0
-    do while (length < longest)
-      if (letters(length + 1) == c_null_char) exit
-      length = length + 1
-    end do
-    text = repeat(' ', length)
-    if (length > 0) text = transfer(letters(1:length), text)
+    text = text_of(letters)
   end function nodewise_error
 
   !> Threads over the processors that this process may use; `threads` 0, or left out: one a core.
@@ -325,19 +305,28 @@ contains
     integer, intent(in) :: columns
     character(len=:), allocatable :: text
     character(kind=c_char) :: letters(columns + 256)
-    integer :: length
 
     if (strip_c(memory%handle, int(columns, c_size_t), letters, size(letters, kind=c_size_t)) /= 0) then
       text = nodewise_error()
-      return
+    else
+      text = text_of(letters)
     end if
+  end function nodewise_strip
+
+  !> The letters before the final 0.
+  function text_of(letters) result(text)
+    character(kind=c_char), intent(in) :: letters(:)
+    character(len=:), allocatable :: text
+    integer :: length
+
     length = 0
-    do while (letters(length + 1) /= c_null_char)
+    do while (length < size(letters))
+      if (letters(length + 1) == c_null_char) exit
       length = length + 1
     end do
     text = repeat(' ', length)
     if (length > 0) text = transfer(letters(1:length), text)
-  end function nodewise_strip
+  end function text_of
 
   subroutine free_layout(layout)
     type(nodewise_layout), intent(inout) :: layout

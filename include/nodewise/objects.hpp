@@ -27,7 +27,6 @@
 #include <utility>
 #include <vector>
 
-#include <nodewise/array.hpp>
 #include <nodewise/memory_resource.hpp>
 #include <nodewise/node_teams.hpp>
 

@@ -94,17 +94,10 @@ class openmp_runtime {
     const caller_guard caller(*this);
     detail::first_exception failed;
     const auto workers = threads_.workers();
-#pragma omp parallel num_threads(count(workers.size()))
-    {
-      const auto all = static_cast<std::size_t>(omp_get_num_threads());
-      // OpenMP may give fewer threads (OMP_THREAD_LIMIT, nested regions); they do all the work.
-      for (auto k = static_cast<std::size_t>(omp_get_thread_num()); k < workers.size(); k += all) {
-        failed.guard([&] {
-          bind(workers[k]);
-          f(workers[k]);
-        });
-      }
-    }
+    in_parallel(workers.size(), failed, [&](std::size_t k) {
+      bind(workers[k]);
+      f(workers[k]);
+    });
     failed.rethrow();
   }
 
@@ -116,17 +109,11 @@ class openmp_runtime {
     const auto teams = threads_.teams();
     const int levels = omp_get_max_active_levels();
     omp_set_max_active_levels(std::max(levels, omp_get_active_level() + 2));
-#pragma omp parallel num_threads(count(teams.size()))
-    {
-      const auto all = static_cast<std::size_t>(omp_get_num_threads());
-      for (auto k = static_cast<std::size_t>(omp_get_thread_num()); k < teams.size(); k += all) {
-        failed.guard([&] {
-          const affinity_guard back;
-          set_thread_affinity(teams[k].cpus);
-          f(k);
-        });
-      }
-    }
+    in_parallel(teams.size(), failed, [&](std::size_t k) {
+      const affinity_guard back;
+      set_thread_affinity(teams[k].cpus);
+      f(k);
+    });
     omp_set_max_active_levels(levels);
     failed.rethrow();
   }
@@ -136,17 +123,11 @@ class openmp_runtime {
   void run_team(std::size_t team, F&& f) {
     detail::first_exception failed;
     const auto& workers = threads_.teams()[team].workers;
-#pragma omp parallel num_threads(count(workers.size()))
-    {
-      const auto all = static_cast<std::size_t>(omp_get_num_threads());
-      for (auto k = static_cast<std::size_t>(omp_get_thread_num()); k < workers.size(); k += all) {
-        failed.guard([&] {
-          const affinity_guard back;
-          set_thread_affinity(threads_.places()[workers[k]].place);
-          f(threads_.workers()[workers[k]]);
-        });
-      }
-    }
+    in_parallel(workers.size(), failed, [&](std::size_t k) {
+      const affinity_guard back;
+      set_thread_affinity(threads_.places()[workers[k]].place);
+      f(threads_.workers()[workers[k]]);
+    });
     failed.rethrow();
   }
 
@@ -202,6 +183,19 @@ class openmp_runtime {
   };
 
   static int count(std::size_t threads) noexcept { return static_cast<int>(threads); }
+
+  /// Calls `f(0)` to `f(calls - 1)`, each on a thread of its own, and keeps the first exception.
+  template <class F>
+  static void in_parallel(std::size_t calls, detail::first_exception& failed, const F& f) {
+#pragma omp parallel num_threads(count(calls))
+    {
+      const auto all = static_cast<std::size_t>(omp_get_num_threads());
+      // OpenMP may give fewer threads (OMP_THREAD_LIMIT, nested regions); they do all the work.
+      for (auto k = static_cast<std::size_t>(omp_get_thread_num()); k < calls; k += all) {
+        failed.guard([&] { f(k); });
+      }
+    }
+  }
 
   /// The layout of the threads as OpenMP has bound them.
   static team_layout bound_layout(const topology& where, const layout_options& how) {

@@ -17,7 +17,6 @@
 #include <concepts>
 #include <cstddef>
 #include <span>
-#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -25,7 +24,6 @@
 #include <nodewise/array.hpp>
 #include <nodewise/error.hpp>
 #include <nodewise/schedule.hpp>
-#include <nodewise/thread_map.hpp>
 
 namespace nodewise::inline v0 {
 

@@ -20,10 +20,6 @@
 #include <vector>
 
 #include <nodewise/array.hpp>
-#include <nodewise/distribution.hpp>
-#include <nodewise/export.hpp>
-#include <nodewise/placement.hpp>
-#include <nodewise/strip.hpp>
 
 namespace nodewise::inline v0 {
 

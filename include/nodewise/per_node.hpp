@@ -18,9 +18,7 @@
 #include <utility>
 
 #include <nodewise/detail/slots.hpp>
-#include <nodewise/placement.hpp>
 #include <nodewise/strip.hpp>
-#include <nodewise/thread_map.hpp>
 
 namespace nodewise::inline v0 {
 

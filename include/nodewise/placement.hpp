@@ -22,8 +22,6 @@
 #include <vector>
 
 #include <nodewise/distribution.hpp>
-#include <nodewise/export.hpp>
-#include <nodewise/id.hpp>
 
 namespace nodewise::inline v0 {
 

@@ -20,7 +20,6 @@
 #include <span>
 #include <type_traits>
 
-#include <nodewise/export.hpp>
 #include <nodewise/node_teams.hpp>
 
 namespace nodewise::inline v0 {

@@ -17,8 +17,6 @@
 #include <utility>
 #include <vector>
 
-#include <nodewise/distribution.hpp>
-#include <nodewise/export.hpp>
 #include <nodewise/placement.hpp>
 
 namespace nodewise::inline v0 {

@@ -22,8 +22,6 @@
 #include <vector>
 
 #include <nodewise/array.hpp>
-#include <nodewise/distribution.hpp>
-#include <nodewise/strip.hpp>
 #include <nodewise/thread_map.hpp>
 
 namespace nodewise::inline v0 {

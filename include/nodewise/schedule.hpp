@@ -25,7 +25,6 @@
 
 #include <nodewise/cache_aligned.hpp>
 #include <nodewise/distribution.hpp>
-#include <nodewise/export.hpp>
 #include <nodewise/thread_map.hpp>
 
 namespace nodewise::inline v0 {

@@ -14,8 +14,6 @@
 #include <span>
 #include <string>
 
-#include <nodewise/distribution.hpp>
-#include <nodewise/export.hpp>
 #include <nodewise/region.hpp>
 
 namespace nodewise::inline v0 {

@@ -17,9 +17,6 @@
 #include <string_view>
 #include <vector>
 
-#include <nodewise/export.hpp>
-#include <nodewise/id.hpp>
-#include <nodewise/id_set.hpp>
 #include <nodewise/topology.hpp>
 
 namespace nodewise::inline v0 {

@@ -15,11 +15,7 @@
 #include <span>
 #include <vector>
 
-#include <nodewise/export.hpp>
-#include <nodewise/id.hpp>
-#include <nodewise/id_set.hpp>
 #include <nodewise/team_layout.hpp>
-#include <nodewise/topology.hpp>
 
 namespace nodewise::inline v0 {
 

@@ -22,7 +22,7 @@ static bool translate(struct processor* processor, struct translation* into,
   struct qemu_plugin_hwaddr* found = qemu_plugin_get_hwaddr(info, address);
   uint64_t position = UINT64_MAX;
   if (found && !qemu_plugin_hwaddr_is_io(found))
-    position = memory_position(selftest_reading(), qemu_plugin_hwaddr_phys_addr(found));
+    position = memory_position(selftest_reading, qemu_plugin_hwaddr_phys_addr(found));
   if (position == UINT64_MAX) {
     processor->untranslated++;
     return false;
@@ -32,7 +32,7 @@ static bool translate(struct processor* processor, struct translation* into,
   // Read the epoch under the lock: without it, another processor may end the page.
   into->tag = number | epoch_of(processor);
   into->page = page_at(processor->task->program, number);
-  page_is_in(into->page, frame);
+  page_in[frame] = into->page;
   unlock_shared();
   into->first_line = frame * LINES_A_PAGE;
   return true;
@@ -63,43 +63,69 @@ static inline struct operation operation_of(struct code* code, qemu_plugin_memin
   return code->operation;
 }
 
-static struct access describe(struct processor* processor, const struct translation* where,
-                              uint64_t address, struct operation operation, struct code* code) {
-  return (struct access){.cpu = processor->cpu,
-                         .operation = operation,
-                         .address = address,
-                         .line = where->first_line + (address >> LINE_BITS) % LINES_A_PAGE,
-                         .page = where->page,
-                         .task = processor->task,
-                         .code = code,
-                         .executed = &processor->executed};
+static inline uint64_t line_at(const struct translation* where, uint64_t address) {
+  return where->first_line + (address >> LINE_BITS) % LINES_A_PAGE;
 }
 
-static void __attribute__((noinline)) miss(struct processor* processor,
-                                           const struct translation* where, uint64_t address,
-                                           struct operation operation, struct code* code) {
-  struct access access = describe(processor, where, address, operation, code);
+static void __attribute__((noinline)) book_line(struct processor* processor,
+                                                const struct translation* where, uint64_t address,
+                                                struct operation operation, struct code* code,
+                                                bool streams) {
+  struct access access = {.cpu = processor->cpu,
+                          .operation = operation,
+                          .address = address,
+                          .line = line_at(where, address),
+                          .page = where->page,
+                          .task = processor->task,
+                          .code = code,
+                          .executed = &processor->executed};
   lock_shared();
   if (state == STATE_COUNTING) {
     access.page = page_now(access.page); // another processor may have ended it just now
-    books_act_for(processor->cpu);
-    book_access(&access, caches_access(processor->core, access.line, operation.store));
+    acting_cpu = processor->cpu;
+    if (streams) {
+      caches_drop(access.line);
+      book_stream(&access);
+    } else {
+      book_access(&access, caches_access(processor->core, access.line, operation.store));
+    }
   }
   unlock_shared();
 }
 
+// True if the line was already waiting.
+static bool combine(struct processor* processor, uint64_t line, uint64_t bytes) {
+  struct combined_line* waiting = processor->combined;
+  while (waiting < processor->combined + COMBINED_LINES && waiting->line != line)
+    waiting++;
+  const bool was_there = waiting < processor->combined + COMBINED_LINES;
+  if (!was_there) {
+    waiting = &processor->combined[processor->next_combined++ % COMBINED_LINES];
+    *waiting = (struct combined_line){.line = line};
+  }
+  waiting->bytes |= bytes;
+  if (waiting->bytes == UINT64_MAX)
+    waiting->line = 0;
+  return was_there;
+}
+
 // An access whose bytes are all in one line.
 static inline void touch(struct processor* processor, qemu_plugin_meminfo_t info, uint64_t address,
-                         struct operation operation, struct code* code) {
+                         struct operation operation, struct code* code, bool streams) {
   const struct translation* where = translation_of(processor, info, address);
   if (!where)
     return;
-  const uint64_t line = where->first_line + (address >> LINE_BITS) % LINES_A_PAGE;
-  core_lock(processor->core);
-  const bool hit = first_level_hit(&processor->core->level[0], line, operation.store);
-  core_unlock(processor->core);
-  if (!hit)
-    miss(processor, where, address, operation, code);
+  const uint64_t line = line_at(where, address);
+  bool done;
+  if (streams) {
+    done = combine(processor, line, bytes_in_line(address, operation.bytes));
+  } else {
+    core_lock(processor->core);
+    done = first_level_hit(&processor->core->level[0], line, operation.store);
+    core_unlock(processor->core);
+  }
+  if (!done)
+    book_line(processor, where, address, operation, code, streams);
 }
 
 // How many bytes of an access are in the first line that it touches.
@@ -108,20 +134,24 @@ static inline unsigned bytes_in_first_line(uint64_t address, unsigned bytes) {
   return bytes < in_line ? bytes : in_line;
 }
 
+static inline void touch_lines(struct processor* processor, qemu_plugin_meminfo_t info,
+                               uint64_t address, struct operation whole, struct code* code,
+                               bool streams) {
+  processor->accesses++;
+  const unsigned first = bytes_in_first_line(address, whole.bytes);
+  const unsigned rest = whole.bytes - first;
+  touch(processor, info, address, (struct operation){whole.store, first}, code, streams);
+  if (rest > 0)
+    touch(processor, info, address + first, (struct operation){whole.store, rest}, code, streams);
+}
+
 static void __attribute__((noinline)) follow(unsigned vcpu, qemu_plugin_meminfo_t info,
                                              uint64_t address, struct code* code) {
   struct processor* processor = &processors[vcpu];
-  if (!is_active(processor)) {
+  if (is_active(processor))
+    touch_lines(processor, info, address, operation_of(code, info), code, false);
+  else
     selftest_sees(processor, info, address);
-    return;
-  }
-  processor->accesses++;
-  const struct operation whole = operation_of(code, info);
-  const unsigned first = bytes_in_first_line(address, whole.bytes);
-  touch(processor, info, address, (struct operation){whole.store, first}, code);
-  if (first < whole.bytes)
-    touch(processor, info, address + first, (struct operation){whole.store, whole.bytes - first},
-          code);
 }
 
 // Most accesses end in the front of a set of the first level. True for these; false changes
@@ -135,7 +165,7 @@ static inline bool ends_in_front(struct processor* processor, qemu_plugin_meminf
       address % LINE_BYTES + code->operation.bytes > LINE_BYTES)
     return false;
   const struct cache_level* level = &processor->core->level[0];
-  const uint64_t line = where->first_line + (address >> LINE_BITS) % LINES_A_PAGE;
+  const uint64_t line = line_at(where, address);
   entry_t* set = set_of(level, line);
   const uint32_t way = front_way_of(level, set, line);
   if (way == front_of(level) || !hit_entry(set, way, code->operation.store))
@@ -155,50 +185,8 @@ void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void
     follow(vcpu, info, address, code);
 }
 
-// True if the line was already waiting.
-static bool combine(struct processor* processor, uint64_t line, uint64_t bytes) {
-  struct combined_line* waiting = processor->combined;
-  while (waiting < processor->combined + COMBINED_LINES && waiting->line != line)
-    waiting++;
-  const bool was_there = waiting < processor->combined + COMBINED_LINES;
-  if (!was_there) {
-    waiting = &processor->combined[processor->next_combined++ % COMBINED_LINES];
-    *waiting = (struct combined_line){.line = line};
-  }
-  waiting->bytes |= bytes;
-  if (waiting->bytes == UINT64_MAX)
-    waiting->line = 0;
-  return was_there;
-}
-
-// A streaming store whose bytes are all in one line.
-static void stream(struct processor* processor, qemu_plugin_meminfo_t info, uint64_t address,
-                   struct operation operation, struct code* code) {
-  const struct translation* where = translation_of(processor, info, address);
-  if (!where)
-    return;
-  struct access access = describe(processor, where, address, operation, code);
-  if (combine(processor, access.line, bytes_in_line(address, operation.bytes)))
-    return;
-  lock_shared();
-  if (state == STATE_COUNTING) {
-    access.page = page_now(access.page);
-    books_act_for(processor->cpu);
-    caches_drop(access.line);
-    book_stream(&access);
-  }
-  unlock_shared();
-}
-
 void on_streaming_store(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* code) {
   struct processor* processor = &processors[vcpu];
-  if (!is_active(processor))
-    return;
-  processor->accesses++;
-  const struct operation whole = ask(info);
-  const unsigned first = bytes_in_first_line(address, whole.bytes);
-  stream(processor, info, address, (struct operation){whole.store, first}, code);
-  if (first < whole.bytes)
-    stream(processor, info, address + first, (struct operation){whole.store, whole.bytes - first},
-           code);
+  if (is_active(processor))
+    touch_lines(processor, info, address, ask(info), code, true);
 }

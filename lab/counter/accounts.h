@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Instructions, their accesses to memory, and the accounts of the traffic that these cause. All
-// guarded by the shared lock.
+// Instructions, their accesses to memory, the accounts of the traffic that these cause, and the
+// users of memory. All guarded by the shared lock.
 #pragma once
 
 #include "programs.h"
@@ -48,6 +48,37 @@ struct account {
   uint8_t memory; // node
 };
 
+// Lines of a page between a thread, on the processors of one node, and a memory. A thread has a
+// second entry if the first is full, and one for each node that it or the page was on.
+struct user {
+  union {
+    uint32_t who;
+    struct {
+      uint32_t streams : 1; // by streaming stores
+      uint32_t memory : 6;  // node
+      uint32_t node : 6;    // of its processor
+      uint32_t thread : 19;
+    };
+  };
+  uint32_t lines;
+};
+
+// Users of the part of a page that belongs to one object.
+struct page_use {
+  struct page_use* next; // of another object
+  struct object* object; // NULL: nothing was used yet
+  struct user* users;    // a hash table; entries without lines are empty
+  uint32_t places;       // a power of two, or 0
+};
+
+// Lines of an object that an instruction requested.
+struct object_code {
+  struct object_code* next; // of the same object
+  const struct object* object;
+  uint64_t address; // of the instruction
+  uint64_t lines;
+};
+
 // The bytes of a line that an access reaches, a bit for each.
 static inline uint64_t bytes_in_line(uint64_t address, unsigned bytes) {
   const uint64_t mask = bytes >= LINE_BYTES ? UINT64_MAX : (UINT64_C(1) << bytes) - 1;
@@ -64,3 +95,14 @@ struct access {
   struct code* code;
   uint64_t* executed; // instructions of the task not yet attributed to a line
 };
+
+// The users of memory: the lines requested from memory in the phase of use, filled or streamed; for
+// each page by thread, for each object by instruction.
+extern uint64_t object_code_left_out; // lines of pairs beyond the limit
+
+void book_page_use(struct page_use* of_page, const struct account*, bool streams, uint32_t lines);
+void book_object_code(const struct account*, uint32_t lines);
+
+// Discards what was booked so far: it was not use.
+void forget_page_use(struct page_use*);
+void forget_object_code(struct object*);

@@ -2,36 +2,30 @@
 #include "books.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "pages.h"
-#include "runs.h"
 #include "sharing.h"
 
 // A program's first thread is number 0.
 enum { MAIN_THREAD = 0 };
 
+unsigned acting_cpu;
 uint64_t dirty_lines[PROCESSORS_MAX][NODES_MAX];
-
-static unsigned acting_cpu; // the processor whose access evicts lines
-
-static struct amount* object_amount(struct object* object, enum phase phase, unsigned from,
-                                    unsigned to) {
-  if (!object->traffic)
-    object->traffic = make_amounts(PHASES);
-  return amount_of(object->traffic, phase, from, to);
-}
 
 static void book(struct page* page, const struct account* to, enum phase phase, enum kind kind,
                  uint32_t count) {
   const unsigned from = machine.node_of[to->cpu];
-  cell_amount(page->program, phase, to->cpu, to->memory)->lines[kind] += count;
-  object_amount(to->object, phase, from, to->memory)->lines[kind] += count;
+  const unsigned nodes = machine.nodes;
+  struct program* program = page->program;
+  amount_of(&program->cells, phase, machine.processors, to->cpu, to->memory)->lines[kind] += count;
+  amount_of(&to->object->traffic, phase, nodes, from, to->memory)->lines[kind] += count;
   if (to->region)
-    amount_of(to->region->traffic, 0, from, to->memory)->lines[kind] += count;
+    amount_of(&to->region->traffic, PHASE_INIT, nodes, from, to->memory)->lines[kind] += count;
   if (kind != KIND_WRITE_BACK && phase == PHASE_USE) {
     book_page_use(&page->use, to, kind == KIND_STREAM, count);
-    if (to->thread < page->program->thread_count) // a task may have changed its program
-      page->program->stays[(size_t)to->thread * machine.nodes + from] += count;
+    if (to->thread < program->thread_count) // a task may have changed its program
+      program->threads[to->thread].stays[from] += count;
     book_object_code(to, count);
   }
   if (kind != KIND_FILL)
@@ -45,7 +39,7 @@ static void settle(struct page* page, enum phase phase) {
   for (unsigned i = 0; i < page->repeat_count; i++) {
     const struct repeat* each = &page->repeats[i];
     if (phase == PHASE_USE && each->work > 0 && each->account.thread < page->program->thread_count)
-      page->program->work[each->account.thread] += each->work;
+      page->program->threads[each->account.thread].work += each->work;
     for (enum kind kind = 0; kind < KINDS; kind++)
       if (each->lines[kind] > 0)
         book(page, &each->account, phase, kind, each->lines[kind]);
@@ -72,7 +66,7 @@ static struct repeat* repeat_of(struct page* page, const struct account* to) {
 
 void book_work(const struct task* task, uint64_t* executed) {
   if (task->thread != NO_THREAD)
-    task->program->work[task->thread] += *executed;
+    task->program->threads[task->thread].work += *executed;
   *executed = 0;
 }
 
@@ -97,17 +91,11 @@ static uint64_t lines_of_others(const struct task* task) {
   return task->program->lines - task->lines;
 }
 
-// Whether other threads were at work since the page's only thread first used it.
-static bool were_others_at_work(const struct page* page, const struct task* task) {
-  return lines_of_others(task) - page->others >= LINES_A_PAGE;
-}
-
 // Sets the line's bit. True if it was already set.
 static bool mark(uint64_t* lines, uint64_t line) {
-  const uint64_t bit = UINT64_C(1) << (line % LINES_A_PAGE);
-  const bool before = *lines & bit;
-  *lines |= bit;
-  return before;
+  const uint64_t before = *lines;
+  *lines |= bit(line % LINES_A_PAGE);
+  return before == *lines;
 }
 
 static void book_by_phase(struct page* page, const struct account* to, enum kind kind, bool again) {
@@ -139,7 +127,9 @@ static void book_from_memory(const struct access* access, enum kind kind) {
                              .memory = (uint8_t)node_of_line(access->line)};
   page->memory = to.memory;
   const bool again = mark(&page->seen, access->line);
-  if (again && !page->used && were_others_at_work(page, access->task))
+  // Whether other threads were at work since the page's only thread first used it.
+  const bool others_worked = lines_of_others(access->task) - page->others >= LINES_A_PAGE;
+  if (again && !page->used && others_worked)
     begin_use(page);
   access->task->program->lines++;
   access->task->lines++;
@@ -159,12 +149,8 @@ void book_stream(const struct access* access) {
   book_from_memory(access, KIND_STREAM);
 }
 
-void books_act_for(unsigned cpu) {
-  acting_cpu = cpu;
-}
-
 void written_back(uint64_t line) {
-  struct page* page = page_of_line(line);
+  struct page* page = page_in[line / LINES_A_PAGE];
   const uint64_t address = page->number * PAGE_BYTES + line % LINES_A_PAGE * LINE_BYTES;
   const struct account to = {.object = object_in(page, address),
                              .region = page->program->charged,
@@ -173,8 +159,9 @@ void written_back(uint64_t line) {
   book_by_phase(page, &to, KIND_WRITE_BACK, mark(&page->returned, line));
 }
 
-// Ends the page; its counts stay in its object's account.
+// Ends the page, which is other memory from now on; its counts stay in its object's account.
 static void end_page(struct page* page) {
+  remove_page(page);
   settle(page, PHASE_USE);
   tell_page(page);
   forget_page_use(&page->use);
@@ -184,34 +171,19 @@ static void end_page(struct page* page) {
   page->ended = true;
 }
 
-static void remove_and_end(struct page* page) {
-  remove_page(page);
-  end_page(page);
-}
-
 void end_pages(struct program* program, uint64_t start, uint64_t bytes) {
-  each_page_in(program, start, bytes, remove_and_end);
-}
-
-static void move_to_initialisation(struct amount* of_phases, size_t count) {
-  if (!of_phases)
-    return;
-  struct amount* use = of_phases + PHASE_USE * count;
-  for (size_t i = 0; i < count; i++) {
-    add_amount(&of_phases[i], &use[i]);
-    use[i] = (struct amount){0};
-  }
+  each_page_in(program, start, bytes, end_page);
 }
 
 static void begin_use_of_object(struct object* object) {
-  move_to_initialisation(object->traffic, (size_t)machine.nodes * machine.nodes);
+  move_to_initialisation(object->traffic, (size_t)machine.nodes * machine.nodes * KINDS);
   forget_told_use(object);
   forget_object_code(object);
 }
 
 static void begin_use_of_page(struct page* page) {
   begin_use(page);
-  move_fills_to_initialisation(page->fills);
+  move_to_initialisation(page->fills, 2);
   forget_page_use(&page->use);
 }
 
@@ -219,19 +191,19 @@ void books_begin_use(struct program* program) {
   if (program->marked)
     return;
   program->marked = true;
-  each_page(program, begin_use_of_page);
+  each_page_in(program, 0, USER_BYTES, begin_use_of_page);
   begin_use_of_object(&program->rest);
   for (struct object* object = program->all; object; object = object->next)
     begin_use_of_object(object);
-  move_to_initialisation(program->cells, (size_t)machine.processors * machine.nodes);
-  for (uint32_t i = 0; i < program->thread_count; i++)
-    program->work[i] = 0;
-  for (size_t i = 0; i < (size_t)program->thread_count * machine.nodes; i++)
-    program->stays[i] = 0;
+  move_to_initialisation(program->cells, (size_t)machine.processors * machine.nodes * KINDS);
+  for (uint32_t i = 0; i < program->thread_count; i++) {
+    program->threads[i].work = 0;
+    memset(program->threads[i].stays, 0, machine.nodes * sizeof(uint64_t));
+  }
   for (struct code* code = codes; code; code = code->next)
     for (struct code_count* count = code->counts; count; count = count->next)
       if (count->program == program)
-        move_fills_to_initialisation(count->fills);
+        move_to_initialisation(count->fills, 2);
 }
 
 static void still_dirty(unsigned core, uint64_t line) {
@@ -242,6 +214,6 @@ static void still_dirty(unsigned core, uint64_t line) {
 }
 
 void close_books(void) {
-  each_page(NULL, end_page);
+  each_page_in(NULL, 0, USER_BYTES, end_page);
   caches_each_dirty(still_dirty);
 }

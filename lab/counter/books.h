@@ -16,10 +16,9 @@
 #include "accounts.h"
 #include "caches.h"
 
+extern unsigned acting_cpu; // the working processor: lines that leave the caches are booked to it
 extern uint64_t dirty_lines[PROCESSORS_MAX][NODES_MAX]; // by the node of their memory, at the end
 
-// Sets the working processor: lines that leave the caches are booked to it.
-void books_act_for(unsigned cpu);
 // A use of the line that the first-level cache could not serve.
 void book_access(const struct access*, struct cache_answer);
 // A line written by a streaming store.

@@ -36,7 +36,6 @@ struct core {
 };
 
 extern struct core* cores;
-extern unsigned private_levels;
 
 static inline entry_t* set_of(const struct cache_level* level, uint64_t line) {
   const uint32_t set = level->mask ? (uint32_t)line & level->mask : (uint32_t)line % level->sets;

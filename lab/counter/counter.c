@@ -13,7 +13,6 @@
 
 #include "accesses.h"
 #include "instructions.h"
-#include "interface.h"
 #include "marks.h"
 #include "pages.h"
 #include "processors.h"
@@ -28,11 +27,10 @@ struct instruction {
 
 static struct instruction read_instruction(const struct qemu_plugin_tb* block, size_t index) {
   struct instruction read = {.handle = qemu_plugin_tb_get_insn(block, index)};
+  const size_t size = qemu_plugin_insn_size(read.handle);
+  const size_t most = size < sizeof read.bytes ? size : sizeof read.bytes;
   read.address = qemu_plugin_insn_vaddr(read.handle);
-  read.count = qemu_plugin_insn_size(read.handle);
-  if (read.count > sizeof read.bytes)
-    read.count = sizeof read.bytes;
-  read.count = copy_instruction(read.handle, read.bytes, read.count);
+  read.count = copy_instruction(read.handle, read.bytes, most);
   return read;
 }
 
@@ -46,36 +44,29 @@ static void on_forgetting(unsigned vcpu, void* nothing) {
   forget_translations(&processors[vcpu]);
 }
 
-static void watch_memory(const struct instruction* what, qemu_plugin_vcpu_mem_cb_t call,
-                         void* data) {
-  qemu_plugin_register_vcpu_mem_cb(what->handle, call, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
-                                   data);
-}
-
-static void watch_execution(const struct instruction* what, qemu_plugin_vcpu_udata_cb_t call,
-                            void* data) {
-  qemu_plugin_register_vcpu_insn_exec_cb(what->handle, call, QEMU_PLUGIN_CB_NO_REGS, data);
-}
-
 static void prepare_user(const struct instruction* what) {
   const int mark = mark_in(what->bytes, what->count);
   if (mark >= 0) {
-    watch_execution(what, on_mark, (void*)(intptr_t)mark);
+    qemu_plugin_register_vcpu_insn_exec_cb(what->handle, on_mark, QEMU_PLUGIN_CB_NO_REGS,
+                                           (void*)(intptr_t)mark);
     return;
   }
   lock_shared();
   struct code* code = code_at(what->address);
   unlock_shared();
   const bool streams = is_streaming_store(what->bytes, what->count);
-  watch_memory(what, streams ? on_streaming_store : on_access, code);
+  qemu_plugin_register_vcpu_mem_cb(what->handle, streams ? on_streaming_store : on_access,
+                                   QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, code);
 }
 
 static void prepare_kernel(const struct instruction* what) {
   uint32_t offset = 0;
   if (switches_task(what->bytes, what->count, &offset))
-    watch_memory(what, on_switch, (void*)(uintptr_t)offset);
+    qemu_plugin_register_vcpu_mem_cb(what->handle, on_switch, QEMU_PLUGIN_CB_NO_REGS,
+                                     QEMU_PLUGIN_MEM_RW, (void*)(uintptr_t)offset);
   else if (forgets_translations(what->bytes, what->count))
-    watch_execution(what, on_forgetting, NULL);
+    qemu_plugin_register_vcpu_insn_exec_cb(what->handle, on_forgetting, QEMU_PLUGIN_CB_NO_REGS,
+                                           NULL);
 }
 
 static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb* block) {
@@ -105,8 +96,7 @@ static const char* value_of(const char* key, int count, char** arguments) {
 }
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t* info, int count,
-                                           char** arguments);
-int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t* info, int count, char** arguments) {
+                                           char** arguments) {
   if (!info->system_emulation || strcmp(info->target_name, "x86_64") != 0)
     give_up("this is not qemu-system-x86_64 but %s", info->target_name);
   if (info->system.max_vcpus > VCPUS_MAX)

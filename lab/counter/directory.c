@@ -36,11 +36,11 @@ struct holders holders_of(uint64_t line) {
 static unsigned code_of(struct holders who) {
   if (who.cores == 0 && who.nodes == 0)
     return NOBODY;
-  if (who.cores == 0 && (who.nodes & (who.nodes - 1)) == 0)
-    return FIRST_NODE + (unsigned)__builtin_ctzll(who.nodes);
-  if (who.cores == 0 || (who.cores & (who.cores - 1)) != 0)
+  if (who.cores == 0 && !has_several(who.nodes))
+    return FIRST_NODE + lowest_bit(who.nodes);
+  if (who.cores == 0 || has_several(who.cores))
     return CROWD;
-  const unsigned core = (unsigned)__builtin_ctzll(who.cores);
+  const unsigned core = lowest_bit(who.cores);
   return who.nodes == beside(core) ? FIRST_CORE + core : CROWD;
 }
 
@@ -63,36 +63,24 @@ static unsigned code_without(unsigned core) {
   return shared ? FIRST_NODE + machine.node_of_core[core] : NOBODY;
 }
 
-void directory_add_core(unsigned core, uint64_t line) {
-  if (directory[line] == code_without(core)) {
-    directory[line] = (unsigned char)(FIRST_CORE + core);
+static uint64_t with_bit(uint64_t bits, unsigned number, bool set) {
+  return set ? bits | bit(number) : bits & ~bit(number);
+}
+
+void directory_set_core(unsigned core, uint64_t line, bool holds) {
+  const unsigned without = code_without(core);
+  const unsigned with = FIRST_CORE + core;
+  if (directory[line] == (holds ? without : with)) {
+    directory[line] = (unsigned char)(holds ? with : without);
     return;
   }
-  struct holders who = holders_of(line);
-  who.cores |= bit(core);
-  set_holders(line, who);
+  const struct holders who = holders_of(line);
+  set_holders(line, (struct holders){with_bit(who.cores, core, holds), who.nodes});
 }
 
-void directory_remove_core(unsigned core, uint64_t line) {
-  if (directory[line] == FIRST_CORE + core) {
-    directory[line] = (unsigned char)code_without(core);
-    return;
-  }
-  struct holders who = holders_of(line);
-  who.cores &= ~bit(core);
-  set_holders(line, who);
-}
-
-void directory_add_node(unsigned node, uint64_t line) {
-  struct holders who = holders_of(line);
-  who.nodes |= bit(node);
-  set_holders(line, who);
-}
-
-void directory_remove_node(unsigned node, uint64_t line) {
-  struct holders who = holders_of(line);
-  who.nodes &= ~bit(node);
-  set_holders(line, who);
+void directory_set_node(unsigned node, uint64_t line, bool holds) {
+  const struct holders who = holders_of(line);
+  set_holders(line, (struct holders){who.cores, with_bit(who.nodes, node, holds)});
 }
 
 bool directory_has_alone(unsigned core, uint64_t line) {

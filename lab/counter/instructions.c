@@ -18,10 +18,6 @@ static size_t prefixes_of(const unsigned char* bytes, size_t count) {
   return at;
 }
 
-static bool is_among(unsigned char wanted, const unsigned char* bytes, size_t count) {
-  return memchr(bytes, wanted, count) != NULL;
-}
-
 static bool is_streaming_opcode(unsigned char opcode) {
   return opcode == 0x2b || opcode == 0xe7; // MOVNTPS/PD; MOVNTDQ, MOVNTQ
 }
@@ -34,7 +30,7 @@ bool is_streaming_store(const unsigned char* bytes, size_t count) {
   const size_t at = prefixes_of(bytes, count);
   if (at + 2 >= count || bytes[at] != 0x0f)
     return false;
-  if (is_among(0xf2, bytes, at) || is_among(0xf3, bytes, at))
+  if (memchr(bytes, 0xf2, at) || memchr(bytes, 0xf3, at))
     return false; // other instructions
   return bytes[at + 1] == 0xc3 || is_streaming_opcode(bytes[at + 1]);
 }
@@ -49,7 +45,7 @@ bool forgets_translations(const unsigned char* bytes, size_t count) {
     return field == 3 || field == 4;
   if (bytes[at + 1] == 0x01)
     return field == 7 && names_memory;
-  return is_among(0x66, bytes, at) && bytes[at + 1] == 0x38 && bytes[at + 2] == 0x82;
+  return memchr(bytes, 0x66, at) && bytes[at + 1] == 0x38 && bytes[at + 2] == 0x82;
 }
 
 bool switches_task(const unsigned char* bytes, size_t count, uint32_t* offset) {

@@ -3,7 +3,7 @@
 // Versions 1 and 2 of the interface hand out a pointer to an instruction's bytes.
 #include <string.h>
 
-#include "interface.h"
+#include "plugin_api.h"
 
 const void* qemu_plugin_insn_data(const struct qemu_plugin_insn*);
 

@@ -2,7 +2,6 @@
 #include "machine.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,7 +22,7 @@ static void add_processor(unsigned cpu, unsigned core, unsigned node) {
 
 static void add_memory(unsigned node, uint64_t bytes) {
   if (machine.memories == NODES_MAX || node >= NODES_MAX || bytes % PAGE_BYTES != 0)
-    give_up("node %u with %" PRIu64 " bytes cannot be", node, bytes);
+    give_up("node %u with %lu bytes cannot be", node, bytes);
   machine.memory_node[machine.memories] = node;
   machine.memory_bytes[machine.memories++] = bytes;
   machine.nodes = node >= machine.nodes ? node + 1 : machine.nodes;
@@ -34,8 +33,8 @@ static void add_cache(struct cache_shape shape) {
   bool divides = shape.ways > 0 && shape.bytes > 0 && shape.bytes % (shape.ways * LINE_BYTES) == 0;
   if (machine.caches == CACHE_LEVELS_MAX || !divides || (before && before->shared) ||
       (!before && shape.shared))
-    give_up("a cache of level %u with %" PRIu64 " bytes and %u ways cannot be modelled",
-            shape.level, shape.bytes, shape.ways);
+    give_up("a cache of level %u with %lu bytes and %u ways cannot be modelled", shape.level,
+            shape.bytes, shape.ways);
   machine.cache[machine.caches++] = shape;
 }
 
@@ -48,27 +47,19 @@ static bool read_line(const char* line) {
   char shared[8];
   if (sscanf(line, "parallel %u", &a) == 1)
     parallel = a != 0;
-  else if (sscanf(line, "low_memory %" SCNu64, &bytes) == 1)
+  else if (sscanf(line, "low_memory %lu", &bytes) == 1)
     machine.low_memory = bytes;
   else if (sscanf(line, "processor %u %u %u", &a, &b, &c) == 3)
     add_processor(a, b, c);
-  else if (sscanf(line, "memory %u %" SCNu64, &a, &bytes) == 2)
+  else if (sscanf(line, "memory %u %lu", &a, &bytes) == 2)
     add_memory(a, bytes);
-  else if (sscanf(line, "cache %u %15s %" SCNu64 " %u %7s", &shape.level, shape.kind, &shape.bytes,
+  else if (sscanf(line, "cache %u %15s %lu %u %7s", &shape.level, shape.kind, &shape.bytes,
                   &shape.ways, shared) == 5) {
     shape.shared = strcmp(shared, "node") == 0;
     add_cache(shape);
   } else
     return false;
   return true;
-}
-
-static void number_pages(void) {
-  node_of_page = allocate(machine_memory_bytes() / PAGE_BYTES);
-  uint64_t page = 0;
-  for (unsigned i = 0; i < machine.memories; i++)
-    for (uint64_t n = machine.memory_bytes[i] / PAGE_BYTES; n > 0; n--)
-      node_of_page[page++] = (unsigned char)machine.memory_node[i];
 }
 
 void machine_read(const char* path) {
@@ -82,7 +73,13 @@ void machine_read(const char* path) {
   fclose(file);
   if (machine.processors == 0 || machine.memories == 0 || machine.caches == 0)
     give_up("the description %s has no processors, no memory or no caches", path);
-  number_pages();
+  node_of_page = allocate(machine_memory_bytes() / PAGE_BYTES);
+  unsigned char* next = node_of_page;
+  for (unsigned i = 0; i < machine.memories; i++) {
+    const size_t pages = machine.memory_bytes[i] / PAGE_BYTES;
+    memset(next, (int)machine.memory_node[i], pages);
+    next += pages;
+  }
 }
 
 uint64_t machine_memory_bytes(void) {
@@ -97,7 +94,7 @@ unsigned node_of_line(uint64_t line) {
 }
 
 static uint64_t from_physical(uint64_t address) {
-  const uint64_t high = UINT64_C(1) << 32;
+  const uint64_t high = bit(32);
   if (address >= high)
     address = address - high + machine.low_memory;
   else if (address >= machine.low_memory)
@@ -105,9 +102,11 @@ static uint64_t from_physical(uint64_t address) {
   return address < machine_memory_bytes() ? address : UINT64_MAX;
 }
 
-// A node's block begins where the blocks before it end, and so does its place in guest memory: QEMU
-// adds the same sum twice.
-static uint64_t from_block(uint64_t address) {
+uint64_t memory_position(enum address_reading reading, uint64_t address) {
+  if (reading == READING_PHYSICAL)
+    return from_physical(address);
+  // A node's block begins where the blocks before it end, and so does its place in guest memory:
+  // QEMU adds the same sum twice.
   uint64_t base = 0;
   for (unsigned i = 0; i < machine.memories; i++) {
     if (address >= 2 * base && address - 2 * base < machine.memory_bytes[i])
@@ -115,8 +114,4 @@ static uint64_t from_block(uint64_t address) {
     base += machine.memory_bytes[i];
   }
   return UINT64_MAX;
-}
-
-uint64_t memory_position(enum address_reading reading, uint64_t address) {
-  return reading == READING_PHYSICAL ? from_physical(address) : from_block(address);
 }

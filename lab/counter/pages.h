@@ -1,10 +1,9 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The pages of programs. All guarded by the shared lock.
+// The pages of programs, and records of those that have ended. All guarded by the shared lock.
 #pragma once
 
 #include "accounts.h"
-#include "uses.h"
 
 // Traffic held back until its phase is known.
 struct repeat {
@@ -36,20 +35,50 @@ struct page* page_at(struct program*, uint64_t number);
 struct page* page_now(struct page*);
 // The object at an address of the page.
 struct object* object_in(const struct page*, uint64_t address);
-// Records which program page is now in this page of guest memory, for lines that leave the caches
+// By page of guest memory: the program page that is there now, for lines that leave the caches
 // later.
-void page_is_in(struct page*, uint64_t frame);
-// The page that is there now; the line must have been used.
-struct page* page_of_line(uint64_t line);
+extern struct page** page_in;
 
-// Calls `each` by address for the pages of a program, or (NULL) of all programs.
-void each_page(const struct program*, void (*each)(struct page*));
-// The same for a range of addresses.
+// Calls `each` by address for the pages of a program, or (NULL) of all programs, in a range.
 void each_page_in(const struct program*, uint64_t start, uint64_t bytes,
                   void (*each)(struct page*));
 // The page is other memory from now on: page_at() no longer finds it.
 void remove_page(const struct page*);
 // Keeps the program's pages in this range, and attributes them to the object that is there now.
 void adopt_pages(struct program*, uint64_t start, uint64_t bytes);
-// Moves fills that were counted as use to initialisation.
-void move_fills_to_initialisation(uint64_t fills[PHASES][2]);
+
+// Neighbouring pages that have ended, with equal records, form a run; each kind of record has its
+// own runs. `first` is a page number: within the object or, without an object, address /
+// PAGE_BYTES.
+struct page_run {
+  uint64_t first;
+  uint64_t count;
+  int memory;                // node, -1: no line was ever requested from memory
+  int user;                  // the node that made most fills in use, -1: none did
+  uint64_t fills[PHASES][2]; // [1]: remote
+};
+
+struct touched_run {
+  uint64_t first;
+  uint64_t count;
+  uint32_t thread; // that used these pages first
+};
+
+struct thread_lines {
+  unsigned memory;
+  uint32_t thread;
+  uint64_t lines;
+};
+
+// Pages with the same threads as users; if there are several threads, each page has equal lines.
+struct user_run {
+  uint64_t first;
+  uint64_t count;
+  struct thread_lines* by; // of all these pages, of one memory; ascending by thread
+  size_t threads;
+};
+
+// Adds the page to the runs of its objects.
+void tell_page(const struct page*);
+// Turns all use recorded so far into initialisation.
+void forget_told_use(struct object*);

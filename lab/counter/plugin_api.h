@@ -2,7 +2,8 @@
 //
 // Our own declarations of the QEMU plug-in functions that the counter uses: not every distribution
 // installs QEMU's header. Names and types are those of QEMU's documentation ("QEMU TCG Plugins").
-// interface.h has the parts that differ between versions.
+// The end has the parts that differ between the versions of the interface. One file implements each
+// version; the rest of the counter is compiled once.
 #pragma once
 
 #include <stdbool.h>
@@ -61,3 +62,8 @@ unsigned qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t);
 struct qemu_plugin_hwaddr* qemu_plugin_get_hwaddr(qemu_plugin_meminfo_t, uint64_t address);
 bool qemu_plugin_hwaddr_is_io(const struct qemu_plugin_hwaddr*);
 uint64_t qemu_plugin_hwaddr_phys_addr(const struct qemu_plugin_hwaddr*);
+
+QEMU_PLUGIN_EXPORT extern int qemu_plugin_version;
+
+// Copies up to `most` bytes of an instruction and returns how many.
+size_t copy_instruction(const struct qemu_plugin_insn* from, void* into, size_t most);

@@ -29,22 +29,18 @@ void forget_all_translations(void) {
     forget_translations(&processors[i]);
 }
 
-// Instructions after the task's last requested line are use if that line was use. Others wait for
-// its next line.
-static void set_aside(struct processor* processor) {
-  struct task* task = processor->task;
-  if (task && task->uses)
-    book_work(task, &processor->executed);
-  if (task)
-    task->executed = processor->executed;
-}
-
 void switch_task(struct processor* processor, uint64_t address) {
   lock_shared();
+  struct task* before = processor->task;
   struct task* task = task_at(address);
-  if (!processor->task || processor->task->program != task->program)
+  if (!before || before->program != task->program)
     forget_translations(processor);
-  set_aside(processor);
+  // Instructions after the task's last requested line are use if that line was use. Others wait for
+  // its next line.
+  if (before && before->uses)
+    book_work(before, &processor->executed);
+  if (before)
+    before->executed = processor->executed;
   processor->task = task;
   processor->executed = task->executed;
   update_activity(processor);

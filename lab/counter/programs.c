@@ -15,11 +15,12 @@ enum {
   STACKS_OF_PROGRAM_MAX = 1 << 12,   // further stacks are memory without a name
 };
 
-struct program* programs;
 struct program nobody = {.rest = {.program = &nobody, .id = REST_ID}};
+struct program* programs = &nobody;
 uint64_t objects_left_out;
 uint64_t regions_left_out;
 uint64_t threads_left_out;
+uint64_t messages_lost;
 
 static struct table tasks;
 static struct table latest; // program of a process
@@ -43,14 +44,10 @@ static uint32_t add_thread(struct program* program, uint64_t tid) {
     threads_left_out++;
     return THREADS_MAX - 1;
   }
-  program->tids = make_room(program->tids, program->thread_count, sizeof *program->tids);
-  program->work = make_room(program->work, program->thread_count, sizeof *program->work);
-  program->work[program->thread_count] = 0;
-  const size_t stays = (size_t)machine.nodes * sizeof *program->stays;
-  program->stays = make_room(program->stays, program->thread_count, stays);
-  memset(program->stays + (size_t)program->thread_count * machine.nodes, 0, stays);
-  program->tids[program->thread_count] =
-      program->thread_count == THREADS_MAX - 1 ? 0 : (uint32_t)tid;
+  const size_t count = program->thread_count;
+  program->threads = make_room(program->threads, count, sizeof *program->threads);
+  program->threads[count] = (struct thread){.tid = count == THREADS_MAX - 1 ? 0 : (uint32_t)tid,
+                                            .stays = allocate(machine.nodes * sizeof(uint64_t))};
   return program->thread_count++;
 }
 
@@ -77,7 +74,7 @@ struct program* program_begins(uint64_t pid, uint64_t parent, const char* name) 
   const struct program* before = table_remove(&latest, pid);
   struct program* program = allocate(sizeof *program);
   program->pid = pid;
-  program->index = programs ? programs->index + 1 : 1;
+  program->index = programs->index + 1;
   program->key = before ? before->key + PROGRAM_GENERATION : pid;
   program->parent = parent ? parent : program->key;
   program->name = copy_text(name);
@@ -94,40 +91,38 @@ void program_inherits(struct program* child, const struct program* parent) {
     const struct object* object = parent->live[i];
     (void)object_begins(child, object->id, object->start, object->bytes, object->what);
   }
-  for (size_t i = 0; i < parent->mapping_count; i++)
-    (void)program_adds_mapping(child, parent->mappings[i]);
-  for (size_t i = 0; i < parent->stack_count; i++)
-    program_adds_stack(child, parent->stacks[i]);
+  for (size_t i = 0; i < parent->mappings.count; i++)
+    (void)program_adds_mapping(child, parent->mappings.texts[i]);
+  for (size_t i = 0; i < parent->stacks.count; i++)
+    program_adds_stack(child, parent->stacks.texts[i]);
   child->marked = parent->marked;
 }
 
 void program_forgets_mappings(struct program* program) {
-  for (size_t i = 0; i < program->mapping_count; i++)
-    free(program->mappings[i]);
-  mappings_kept -= program->mapping_count;
-  program->mapping_count = 0;
+  for (size_t i = 0; i < program->mappings.count; i++)
+    free(program->mappings.texts[i]);
+  mappings_kept -= program->mappings.count;
+  program->mappings.count = 0;
 }
 
-bool program_adds_mapping(struct program* program, const char* text) {
-  if (mappings_kept == MAPPINGS_MAX || program->mapping_count == MAPPINGS_OF_PROGRAM_MAX)
+static bool add_text(struct mappings* to, size_t most, const char* text) {
+  if (mappings_kept == MAPPINGS_MAX || to->count == most)
     return false;
-  const size_t bytes = (program->mapping_count + 1) * sizeof *program->mappings;
-  program->mappings = reallocate(program->mappings, bytes);
-  program->mappings[program->mapping_count++] = copy_text(text);
+  to->texts = make_room(to->texts, to->count, sizeof *to->texts);
+  to->texts[to->count++] = copy_text(text);
   mappings_kept++;
   return true;
 }
 
+bool program_adds_mapping(struct program* program, const char* text) {
+  return add_text(&program->mappings, MAPPINGS_OF_PROGRAM_MAX, text);
+}
+
 void program_adds_stack(struct program* program, const char* text) {
-  if (mappings_kept == MAPPINGS_MAX || program->stack_count == STACKS_OF_PROGRAM_MAX)
-    return;
-  for (size_t i = 0; i < program->stack_count; i++)
-    if (strcmp(program->stacks[i], text) == 0)
+  for (size_t i = 0; i < program->stacks.count; i++)
+    if (strcmp(program->stacks.texts[i], text) == 0)
       return;
-  const size_t bytes = (program->stack_count + 1) * sizeof *program->stacks;
-  program->stacks = reallocate(program->stacks, bytes);
-  program->stacks[program->stack_count++] = copy_text(text);
-  mappings_kept++;
+  (void)add_text(&program->stacks, STACKS_OF_PROGRAM_MAX, text);
 }
 
 // The number of live objects that begin at or below the address.
@@ -146,9 +141,9 @@ static size_t live_up_to(const struct program* program, uint64_t address) {
 
 static void enter_live(struct program* program, struct object* object) {
   const size_t at = live_up_to(program, object->start);
-  program->live = reallocate(program->live, (program->live_count + 1) * sizeof(struct object*));
+  program->live = make_room(program->live, program->live_count, sizeof *program->live);
   memmove(program->live + at + 1, program->live + at,
-          (program->live_count - at) * sizeof(struct object*));
+          (program->live_count - at) * sizeof *program->live);
   program->live[at] = object;
   program->live_count++;
 }
@@ -195,7 +190,7 @@ void object_ends(struct object* object) {
   if (at == 0)
     return;
   memmove(program->live + at - 1, program->live + at,
-          (program->live_count - at) * sizeof(struct object*));
+          (program->live_count - at) * sizeof *program->live);
   program->live_count--;
   object->freed = true;
 }
@@ -222,7 +217,6 @@ static struct region* make_region(struct program* program, const char* name) {
   regions_kept++;
   struct region* region = allocate(sizeof *region);
   strncpy(region->name, name, REGION_NAME_BYTES - 1);
-  region->traffic = make_amounts(1);
   region->next = program->regions;
   program->regions = region;
   return region;
@@ -251,41 +245,28 @@ void region_stops(struct program* program, const char* name) {
   charge_latest(program);
 }
 
-struct amount* make_amounts(size_t arrays) {
-  return allocate(arrays * machine.nodes * machine.nodes * sizeof(struct amount));
+// The position in a table, which has a row for each processor or node, and in it each memory.
+static size_t position_of(enum phase phase, size_t rows, unsigned row, unsigned to) {
+  return (phase * rows + row) * machine.nodes + to;
 }
 
-void add_amount(struct amount* sum, const struct amount* part) {
-  for (enum kind kind = 0; kind < KINDS; kind++)
-    sum->lines[kind] += part->lines[kind];
+struct amount* amount_of(struct amount** table, enum phase phase, size_t rows, unsigned row,
+                         unsigned to) {
+  if (!*table)
+    *table = allocate(PHASES * rows * machine.nodes * sizeof **table);
+  return *table + position_of(phase, rows, row, to);
 }
 
-struct amount* amount_of(struct amount* amounts, unsigned array, unsigned from, unsigned to) {
-  return &amounts[((size_t)array * machine.nodes + from) * machine.nodes + to];
+const struct amount* amount_in(const struct amount* table, enum phase phase, size_t rows,
+                               unsigned row, unsigned to) {
+  static const struct amount none;
+  return table ? table + position_of(phase, rows, row, to) : &none;
 }
 
-static struct amount* cell_of(const struct program* program, enum phase phase, unsigned cpu,
-                              unsigned node) {
-  return &program->cells[((size_t)phase * machine.processors + cpu) * machine.nodes + node];
-}
-
-struct amount* cell_amount(struct program* program, enum phase phase, unsigned cpu, unsigned node) {
-  if (!program->cells)
-    program->cells =
-        allocate((size_t)PHASES * machine.processors * machine.nodes * sizeof *program->cells);
-  return cell_of(program, phase, cpu, node);
-}
-
-static void add_cell(struct amount* sum, const struct program* program, enum phase phase,
-                     unsigned cpu, unsigned node) {
-  if (program->cells)
-    add_amount(sum, cell_of(program, phase, cpu, node));
-}
-
-struct amount cell_sum(enum phase phase, unsigned cpu, unsigned node) {
-  struct amount sum = {0};
-  add_cell(&sum, &nobody, phase, cpu, node);
-  for (const struct program* program = programs; program; program = program->next)
-    add_cell(&sum, program, phase, cpu, node);
-  return sum;
+void move_to_initialisation(void* of_phases, size_t count) {
+  uint64_t* init = of_phases;
+  for (size_t i = 0; init && i < count; i++) {
+    init[i] += init[PHASE_USE * count + i];
+    init[PHASE_USE * count + i] = 0;
+  }
 }

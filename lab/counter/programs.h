@@ -29,9 +29,9 @@ struct object {
   uint64_t bytes;
   char* what; // "KIND MODULE OFFSET NAME", as announced
   bool freed;
-  struct amount* traffic;    // [PHASES][from node][to node]; NULL: none yet
+  struct amount* traffic;    // [PHASES][from node][to node]; see amount_of()
   struct object_code* codes; // in use
-  struct page_run* runs;     // see runs.h; for pages that have ended
+  struct page_run* runs;     // see pages.h; for pages that have ended
   size_t run_count;
   struct touched_run* touched;
   size_t touched_count;
@@ -46,7 +46,18 @@ struct region {
   char name[REGION_NAME_BYTES];
   unsigned open;          // STARTs without a STOP
   uint64_t opened_at;     // the order of opening
-  struct amount* traffic; // [from node][to node]
+  struct amount* traffic; // [from node][to node] of both phases, as PHASE_INIT; see amount_of()
+};
+
+struct mappings {
+  char** texts; // as announced
+  size_t count;
+};
+
+struct thread {
+  uint32_t tid;    // 0: unknown
+  uint64_t work;   // instructions in the phase of use
+  uint64_t* stays; // lines it requested from memory in use, by its processor's node
 };
 
 struct program {
@@ -56,9 +67,7 @@ struct program {
   uint64_t parent;
   uint64_t pid;
   char* name;
-  uint32_t* tids;  // of its threads in order of their beginning, 0: unknown
-  uint64_t* work;  // by thread: instructions in the phase of use
-  uint64_t* stays; // [thread][node]: lines it requested from memory in use, by its processor's node
+  struct thread* threads; // in order of their beginning
   uint32_t thread_count;
   uint64_t lines; // that it requested from memory
   bool ended;
@@ -68,13 +77,11 @@ struct program {
   struct table by_id;   // of all objects
   struct object** live; // ascending by address
   size_t live_count;
-  char** mappings; // as announced
-  size_t mapping_count;
-  char** stacks; // of its threads, as mappings: kept, since they have no name after the thread ends
-  size_t stack_count;
+  struct mappings mappings;
+  struct mappings stacks; // of its threads: kept, since they have no name after the thread ends
   struct region* regions;
   struct region* charged; // the open region that was opened last, or NULL
-  struct amount* cells;   // [PHASES][processor][to node]; NULL: none yet
+  struct amount* cells;   // [PHASES][processor][to node]; see amount_of()
 };
 
 #define PROGRAM_GENERATION UINT64_C(10000000)
@@ -98,11 +105,12 @@ struct task {
   int half;             // the upper half of a byte, or -1
 };
 
-extern struct program* programs;  // all, the latest first
+extern struct program* programs;  // all, from the latest to the one below
 extern struct program nobody;     // all tasks that have not announced themselves
 extern uint64_t objects_left_out; // beyond what is kept
 extern uint64_t regions_left_out;
 extern uint64_t threads_left_out;
+extern uint64_t messages_lost;
 
 // The task whose structure is at that address of the guest's kernel; created when first seen.
 struct task* task_at(uint64_t address);
@@ -122,7 +130,7 @@ void program_forgets_mappings(struct program*);
 // False beyond the limit.
 bool program_adds_mapping(struct program*, const char* text);
 // Adds a stack only once, even if several threads use it in turn. program_forgets_mappings() keeps
-// it.
+// it. Ignores stacks beyond the limit.
 void program_adds_stack(struct program*, const char* text);
 
 // NULL beyond the limit.
@@ -140,11 +148,10 @@ struct object* object_at(struct program*, uint64_t address);
 void region_starts(struct program*, const char* name);
 void region_stops(struct program*, const char* name);
 
-// `tables` arrays of amounts, each with one for every pair of nodes.
-struct amount* make_amounts(size_t tables);
-void add_amount(struct amount* sum, const struct amount*);
-struct amount* amount_of(struct amount* amounts, unsigned table, unsigned from, unsigned to);
-
-// Traffic between a processor and a node: of one program, and the sum of all.
-struct amount* cell_amount(struct program*, enum phase, unsigned cpu, unsigned node);
-struct amount cell_sum(enum phase, unsigned cpu, unsigned node);
+// Traffic by phase, row (a processor or its node) and memory. Nothing, NULL, until amount_of()
+// first needs it.
+struct amount* amount_of(struct amount** table, enum phase, size_t rows, unsigned row, unsigned to);
+const struct amount* amount_in(const struct amount* table, enum phase, size_t rows, unsigned row,
+                               unsigned to);
+// `of_phases` has `count` numbers for each phase, or is NULL: those of use become initialisation.
+void move_to_initialisation(void* of_phases, size_t count);

@@ -8,6 +8,10 @@
 #include "plugin_api.h"
 #include "processors.h"
 
+extern enum address_reading selftest_reading;
+extern unsigned selftest_processors; // announced so far
+extern unsigned selftest_pages;      // seen so far
+
 // The next access of this processor is by Linux' processor `cpu`.
 void selftest_processor(struct processor*, unsigned cpu);
 // The next load of `address` is from memory of `node`.
@@ -16,6 +20,3 @@ void selftest_page(unsigned node, uint64_t address);
 void selftest_sees(const struct processor*, qemu_plugin_meminfo_t, uint64_t address);
 // NULL if everything agreed, else what did not.
 const char* selftest_verdict(void);
-enum address_reading selftest_reading(void);
-unsigned selftest_processors(void);
-unsigned selftest_pages(void);

@@ -13,15 +13,12 @@ static uint64_t line_address(const struct access* access) {
   return access->address & ~(uint64_t)(LINE_BYTES - 1);
 }
 
-static bool is_kernels(uint64_t address) {
-  return address >> 63;
-}
-
 // Whether the line is other memory now: its program has ended, or never announced itself, or has it
 // at another address, or the record has a kernel address, as when the kernel clears a page before a
 // program gets it. An access by the kernel itself leaves the line as it is.
 static bool is_past(const struct shared_line* line, const struct access* access) {
-  if (is_kernels(access->address))
+  const bool by_kernel = access->address >> 63;
+  if (by_kernel)
     return false;
   if (line->program == &nobody) // stands for several programs
     return access->page->program != &nobody;
@@ -40,11 +37,11 @@ static struct shared_line* shared_line_of(const struct access* access) {
   }
   shared_lines_told++;
   struct shared_line* line = allocate(sizeof *line);
-  line->before = before;
-  line->program = access->page->program;
-  line->address = line_address(access);
-  line->turn = SHARERS_TOLD;
-  line->object = object_in(access->page, access->address);
+  *line = (struct shared_line){.before = before,
+                               .program = access->page->program,
+                               .object = object_in(access->page, access->address),
+                               .address = line_address(access),
+                               .turn = SHARERS_TOLD};
   if (before) {
     (void)table_remove(&shared_lines, access->line);
     caches_watch(access->line, false);
@@ -68,7 +65,7 @@ static unsigned place_of_writer(struct shared_line* line, unsigned cpu, uint64_t
   }
   if (own < SHARERS_TOLD)
     line->bytes[own] |= bytes;
-  line->writers |= UINT64_C(1) << cpu;
+  line->writers |= bit(cpu);
   return own;
 }
 
@@ -91,7 +88,7 @@ static void note_store(struct shared_line* line, const struct access* access) {
   line->turn = own;
   line->written |= bytes;
   note_code(line, access->code->address);
-  const bool false_sharing = (line->writers & (line->writers - 1)) != 0 && !line->overlap;
+  const bool false_sharing = has_several(line->writers) && !line->overlap;
   if (false_sharing != caches_watches(access->line))
     caches_watch(access->line, false_sharing);
 }
@@ -138,5 +135,5 @@ void book_sharing(const struct access* access, struct cache_answer answer) {
   if (access->operation.store)
     note_store(line, access);
   else
-    line->readers |= UINT64_C(1) << access->cpu;
+    line->readers |= bit(access->cpu);
 }

@@ -1,5 +1,4 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: GPL-2.0-or-later
-#define _GNU_SOURCE
 #include "support.h"
 
 #include <pthread.h>
@@ -29,17 +28,14 @@ void* allocate(size_t bytes) {
   return made;
 }
 
-void* reallocate(void* old, size_t bytes) {
-  void* made = realloc(old, bytes);
+void* make_room(void* array, size_t count, size_t bytes_of_one) {
+  if (has_several(count))
+    return array;
+  const size_t bytes = (count ? 2 * count : 1) * bytes_of_one; // grows at 0, 1, 2, 4, ...
+  void* made = realloc(array, bytes);
   if (!made)
     give_up("no memory for %zu bytes", bytes);
   return made;
-}
-
-void* make_room(void* array, size_t count, size_t bytes_of_one) {
-  if ((count & (count - 1)) != 0)
-    return array;
-  return reallocate(array, (count ? 2 * count : 1) * bytes_of_one); // grows at 0, 1, 2, 4, ...
 }
 
 void* reserve(size_t bytes) {

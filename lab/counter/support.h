@@ -19,10 +19,28 @@ enum {
 };
 #define USER_BYTES (UINT64_C(1) << 47) // the address space of a program in the guest
 
+static inline uint64_t bit(unsigned number) {
+  return UINT64_C(1) << number;
+}
+
+// Negative, 0 or positive, as qsort() expects.
+static inline int compare(uint64_t a, uint64_t b) {
+  return (a > b) - (a < b);
+}
+
+static inline unsigned lowest_bit(uint64_t bits) {
+  return (unsigned)__builtin_ctzll(bits);
+}
+
+// Whether at least two bits are set.
+static inline bool has_several(uint64_t bits) {
+  return (bits & (bits - 1)) != 0;
+}
+
+// In this and all other formats %lu prints a uint64_t: the hosts are 64-bit ones.
 _Noreturn void give_up(const char* format, ...) __attribute__((format(printf, 1, 2)));
 // Zeroed; never NULL.
 void* allocate(size_t bytes);
-void* reallocate(void* old, size_t bytes);
 // Grows the array, if necessary, to hold one element more than `count`.
 void* make_room(void* array, size_t count, size_t bytes_of_one);
 // Zeroed, and allocated only when written; for tables as large as the guest's memory.

@@ -38,17 +38,11 @@ static void announce_processors(void) {
   sched_setaffinity(0, sizeof all, &all);
 }
 
-// The node of the page as Linux reports it; negative: unknown.
-static int node_of(void* page) {
-  int status = -1;
-  if (syscall(SYS_move_pages, 0, 1UL, &page, NULL, &status, 0) < 0)
-    return -errno;
-  return status;
-}
-
 static void announce_page(char* page) {
   *page = 1;
-  const int node = node_of(page);
+  int node = -1; // as Linux reports it; an error if negative
+  if (syscall(SYS_move_pages, 0, 1UL, &page, NULL, &node, 0) < 0)
+    node = -errno;
   if (node < 0)
     fail(-node, hint, "cannot read the node of a page");
   char text[64];
@@ -76,12 +70,4 @@ void attribution_announce(void) {
     if (nodes >> node & 1)
       announce_memory(node);
   NODEWISE_MARKER_SAY(NODEWISE_MARKER_EXCLUDE);
-}
-
-void attribution_begin(void) {
-  NODEWISE_MARKER_SAY(NODEWISE_MARKER_OBSERVE);
-}
-
-void attribution_end(void) {
-  NODEWISE_MARKER_SAY(NODEWISE_MARKER_FINISH);
 }

@@ -7,9 +7,3 @@
 
 // Runs on every processor and touches pages of every node. After it, init is not counted.
 void attribution_announce(void);
-
-// The command begins: the counter counts this process from here on.
-void attribution_begin(void);
-
-// Everything has ended: the counter writes its result before this returns.
-void attribution_end(void);

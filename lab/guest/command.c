@@ -6,19 +6,50 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
+#include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-#include "attribution.h"
+#include "nodewise/marker.h"
 #include "port.h"
 #include "support.h"
+
+// One of the command's output streams on its way to the host.
+struct output {
+  int fd; // -1: at its end
+  enum frame_type type;
+  size_t credit;
+};
+
+// The command's input: at most STREAM_WINDOW bytes wait here; the host keeps to this limit.
+struct input {
+  int fd; // -1: closed by either side
+  unsigned char waiting[STREAM_WINDOW];
+  size_t size;
+  bool ends; // close after the waiting bytes
+};
+
+static int children_fd = -1;
+static struct input input;
+static struct output outputs[2] = {
+    {.fd = -1, .type = FRAME_STDOUT, .credit = STREAM_WINDOW},
+    {.fd = -1, .type = FRAME_STDERR, .credit = STREAM_WINDOW},
+};
+static pid_t command_pid;
+static int terminal_fd = -1; // init's half of the command's terminal
+static int wait_status;
+static bool command_ended;
 
 // The failed step of the child ("cannot ..." or "exec"), sent through a pipe that a successful exec
 // closes.
@@ -86,8 +117,8 @@ _Noreturn static void execute(const struct job* job, const int standard[3]) {
   sigprocmask(SIG_SETMASK, &none, NULL);
   signal(SIGPIPE, SIG_DFL);         // init ignores it, and programs inherit what is ignored
   environ = job->environment.items; // execvp searches the PATH of the job, not of init
-  if (job->count && !job->count_when_announced)
-    attribution_begin();
+  if (strcmp(job->count, "command") == 0)
+    NODEWISE_MARKER_SAY(NODEWISE_MARKER_OBSERVE);
   execvp(job->arguments.items[0], job->arguments.items);
   give_up("exec");
 }
@@ -108,63 +139,63 @@ _Noreturn static void report_start_failure(const struct job* job,
             "check its permissions and format with ls -l and file", asked);
 }
 
-static void open_pipe(int ends[2], int own_end) {
+static void open_pipe(int ends[2]) {
   if (pipe2(ends, O_CLOEXEC) < 0)
     fail(errno, "report this as a bug of the lab", "cannot create a pipe");
-  fcntl(ends[own_end], F_SETFL, O_NONBLOCK);
 }
 
-static void open_pipes(struct command* command, int standard[3]) {
-  int in[2];
-  int out[2];
-  int error[2];
-  open_pipe(in, 1);
-  open_pipe(out, 0);
-  open_pipe(error, 0);
-  *command = (struct command){.in = in[1], .out = out[0], .error = error[0]};
-  standard[0] = in[0];
-  standard[1] = out[1];
-  standard[2] = error[1];
+static void open_pipes(int standard[3]) {
+  int* const own[3] = {&input.fd, &outputs[0].fd, &outputs[1].fd};
+  for (int fd = 0; fd < 3; fd++) {
+    int ends[2];
+    open_pipe(ends);
+    const int own_end = fd == STDIN_FILENO ? 1 : 0;
+    *own[fd] = ends[own_end];
+    standard[fd] = ends[1 - own_end];
+    fcntl(*own[fd], F_SETFL, O_NONBLOCK);
+  }
 }
 
 static const char no_terminal[] = "run it without a terminal: redirect stdin or stdout";
 
-static void open_terminal(const struct job* job, struct command* command, int standard[3]) {
+static void open_terminal(const struct job* job, int standard[3]) {
   int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
   if (master < 0 || grantpt(master) < 0 || unlockpt(master) < 0)
     fail(errno, no_terminal, "cannot create a pseudo terminal");
   int terminal = open(ptsname(master), O_RDWR | O_NOCTTY | O_CLOEXEC);
   if (terminal < 0)
     fail(errno, no_terminal, "cannot open the pseudo terminal");
-  const struct winsize size = {.ws_row = job->rows, .ws_col = job->columns};
+  const struct winsize size = {.ws_row = (unsigned short)job->rows,
+                               .ws_col = (unsigned short)job->columns};
   ioctl(terminal, TIOCSWINSZ, &size);
   if (fchown(terminal, job->uid, (gid_t)-1) < 0)
     fail(errno, no_terminal, "cannot change the owner of the terminal");
-  *command = (struct command){.in = fcntl(master, F_DUPFD_CLOEXEC, 0), .out = master, .error = -1};
+  terminal_fd = fcntl(master, F_DUPFD_CLOEXEC, 0);
+  input.fd = terminal_fd;
+  outputs[0].fd = master;
   for (int fd = 0; fd < 3; fd++)
     standard[fd] = terminal;
 }
 
-struct command command_start(const struct job* job) {
-  struct command command;
+// Returns once the command's program is executed; ends the machine if it could not be.
+static void start(const struct job* job) {
   int standard[3];
   int report[2];
   if (job->tty)
-    open_terminal(job, &command, standard);
+    open_terminal(job, standard);
   else
-    open_pipes(&command, standard);
+    open_pipes(standard);
   // A program may open /dev/stdout anew: a pipe belongs to its user, as in a shell.
   for (int fd = 0; fd < 3; fd++)
     if (!job->tty && fchown(standard[fd], job->uid, job->gid) < 0)
       note("the command cannot reopen its standard streams");
-  if (pipe2(report, O_CLOEXEC) < 0)
-    fail(errno, "report this as a bug of the lab", "cannot create a pipe");
+  open_pipe(report);
 
-  command.pid = fork();
-  if (command.pid < 0)
+  command_pid = fork();
+  if (command_pid < 0)
     fail(errno, "give the machine more memory (lab.memory_bytes_per_node)",
          "cannot create a process");
-  if (command.pid == 0) {
+  if (command_pid == 0) {
     report_fd = report[1];
     execute(job, standard);
   }
@@ -176,5 +207,169 @@ struct command command_start(const struct job* job) {
   close(report[0]);
   if (count == (ssize_t)sizeof failure)
     report_start_failure(job, &failure);
-  return command;
+}
+
+void command_prepare(void) {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGCHLD);
+  sigprocmask(SIG_BLOCK, &signals, NULL);
+  signal(SIGPIPE, SIG_IGN);
+  children_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+  if (children_fd < 0)
+    fail(errno, "report this as a bug of the lab", "cannot create a signalfd");
+}
+
+static void close_input(void) {
+  if (input.fd < 0)
+    return;
+  close(input.fd);
+  input.fd = -1;
+  input.size = 0;
+  port_send(FRAME_STDIN_CLOSED, NULL, 0);
+}
+
+static void write_input(void) {
+  while (input.fd >= 0 && input.size > 0) {
+    ssize_t count = write(input.fd, input.waiting, input.size);
+    if (count < 0 && errno == EINTR)
+      continue;
+    if (count < 0 && errno == EAGAIN)
+      return;
+    if (count < 0) { // the command reads no more
+      close_input();
+      return;
+    }
+    input.size -= (size_t)count;
+    memmove(input.waiting, input.waiting + count, input.size);
+    port_send_integers(FRAME_CREDIT, (const uint32_t[]){STREAM_STDIN, (uint32_t)count}, 2);
+  }
+  if (input.size == 0 && input.ends)
+    close_input();
+}
+
+static void take_input(const struct frame* frame) {
+  if (input.fd < 0)
+    return;
+  if (frame->size > sizeof input.waiting - input.size)
+    fail(EPROTO, "report this as a bug of the lab",
+         "cannot accept more input than the credit allows");
+  memcpy(input.waiting + input.size, frame->payload, frame->size);
+  input.size += frame->size;
+}
+
+// Signals of a terminal (an interrupt, a quit, a hang-up) reach the whole foreground process group;
+// a SIGTERM is for one process, on the host as well as here.
+static void deliver_signal(int number) {
+  bool from_terminal = number == SIGINT || number == SIGQUIT || number == SIGHUP;
+  if (!command_ended)
+    kill(from_terminal ? -command_pid : command_pid, number);
+}
+
+static void add_credit(uint32_t stream, uint32_t bytes) {
+  if (stream == STREAM_STDOUT || stream == STREAM_STDERR)
+    outputs[stream - STREAM_STDOUT].credit += bytes;
+}
+
+static void close_output(struct output* output) {
+  if (output->fd >= 0)
+    close(output->fd);
+  output->fd = -1;
+}
+
+static void set_window(uint32_t rows, uint32_t columns) {
+  const struct winsize size = {.ws_row = (unsigned short)rows, .ws_col = (unsigned short)columns};
+  if (terminal_fd >= 0)
+    ioctl(terminal_fd, TIOCSWINSZ, &size);
+}
+
+static void handle(const struct frame* frame) {
+  switch (frame->type) {
+  case FRAME_STDIN:
+    take_input(frame);
+    break;
+  case FRAME_STDIN_END:
+    input.ends = true;
+    break;
+  case FRAME_CREDIT:
+    add_credit(frame_integer(frame, 0), frame_integer(frame, 1));
+    break;
+  case FRAME_OUTPUT_CLOSED:
+    close_output(&outputs[frame_integer(frame, 0) == STREAM_STDERR]);
+    break;
+  case FRAME_SIGNAL:
+    deliver_signal((int)frame_integer(frame, 0));
+    break;
+  case FRAME_WINDOW:
+    set_window(frame_integer(frame, 0), frame_integer(frame, 1));
+    break;
+  default:
+    fail(EPROTO, "use a runner and a guest-init of the same version",
+         "cannot accept a frame of type %d", (int)frame->type);
+  }
+}
+
+// Reads as much output as the host accepts. After the command's end, no output means the end of the
+// stream: processes that still hold it open end with the machine.
+static void read_output(struct output* output) {
+  static unsigned char data[FRAME_DATA_BYTES];
+  while (output->fd >= 0 && output->credit > 0) {
+    size_t most = output->credit < sizeof data ? output->credit : sizeof data;
+    ssize_t count = read(output->fd, data, most);
+    if (count < 0 && errno == EINTR)
+      continue;
+    if (count < 0 && errno == EAGAIN && !command_ended)
+      return;
+    if (count <= 0) { // EIO: the last user of a terminal has closed it
+      close_output(output);
+      return;
+    }
+    port_send(output->type, data, (size_t)count);
+    output->credit -= (size_t)count;
+  }
+}
+
+static void reap_children(void) {
+  struct signalfd_siginfo ignored;
+  while (read(children_fd, &ignored, sizeof ignored) > 0) {
+  }
+  int status = 0;
+  for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+    if (pid != command_pid)
+      continue;
+    wait_status = status;
+    command_ended = true;
+  }
+}
+
+static void wait_for_events(void) {
+  struct pollfd events[5] = {
+      {.fd = port_fd, .events = (short)(POLLIN | (port_has_unsent() ? POLLOUT : 0))},
+      {.fd = children_fd, .events = POLLIN},
+      {.fd = input.size > 0 ? input.fd : -1, .events = POLLOUT},
+      {.fd = outputs[0].credit > 0 ? outputs[0].fd : -1, .events = POLLIN},
+      {.fd = outputs[1].credit > 0 ? outputs[1].fd : -1, .events = POLLIN},
+  };
+  poll(events, 5, -1);
+}
+
+int command_run(const struct job* job) {
+  start(job);
+  port_send(FRAME_STARTED, NULL, 0);
+  struct frame frame;
+  for (;;) {
+    // Before any waiting: input may have arrived together with the job.
+    if (!port_receive())
+      end_machine(); // the runner is gone, and the result has no reader
+    while (port_next(&frame))
+      handle(&frame);
+    reap_children();
+    write_input();
+    read_output(&outputs[0]);
+    read_output(&outputs[1]);
+    port_send_pending();
+    if (command_ended && outputs[0].fd < 0 && outputs[1].fd < 0)
+      return wait_status;
+    wait_for_events();
+  }
 }

@@ -13,12 +13,10 @@
 #include <unistd.h>
 
 #include "attribution.h"
-#include "boot.h"
 #include "command.h"
-#include "job.h"
+#include "nodewise/marker.h"
 #include "port.h"
 #include "probe.h"
-#include "relay.h"
 #include "roots.h"
 #include "settings.h"
 #include "support.h"
@@ -26,7 +24,7 @@
 static struct job wait_for_job(void) {
   struct frame frame;
   for (;;) {
-    struct pollfd wait = {.fd = port_fd(), .events = POLLIN};
+    struct pollfd wait = {.fd = port_fd, .events = POLLIN};
     poll(&wait, 1, -1);
     // While a machine is restored, the port has no host side: that is not the end yet.
     if (!port_receive()) {
@@ -43,25 +41,23 @@ static struct job wait_for_job(void) {
 }
 
 static void run_machine(void) {
-  boot_prepare();
+  settings_prepare();
   port_open();
-  relay_prepare();
+  command_prepare();
   port_send(FRAME_READY, NULL, 0);
   port_flush();
 
   struct job job = wait_for_job();
   settings_apply(&job);
   roots_mount(&job);
-  if (job.count)
+  const bool counts = *job.count != '\0';
+  if (counts)
     attribution_announce();
-  struct command command = command_start(&job);
-  port_send(FRAME_STARTED, NULL, 0);
-  int status = relay_run(&command);
+  int status = command_run(&job);
 
-  kill(-1,
-       SIGKILL); // processes that the command left behind must end before its files are settled
-  if (job.count)
-    attribution_end();
+  kill(-1, SIGKILL); // what the command left behind must end before its files are settled
+  if (counts)
+    NODEWISE_MARKER_SAY(NODEWISE_MARKER_FINISH); // the counter writes its result
   roots_settle(&job);
   port_send_integers(FRAME_EXIT, (const uint32_t[]){(uint32_t)status}, 1);
   port_flush();

@@ -31,45 +31,42 @@ static void append_limit(struct job* job, const char* text) {
   job->limits[job->limit_count++] = (struct resource_limit){resource, {soft, hard}};
 }
 
-static bool is_true(const char* text) {
-  return strcmp(text, "1") == 0;
-}
+// The other keys have one value: a number, or a text where `base` is 0.
+static const struct scalar {
+  const char* key;
+  size_t offset;
+  int base;
+} scalars[] = {
+    {"cwd", offsetof(struct job, working_directory), 0},
+    {"umask", offsetof(struct job, umask), 8},
+    {"uid", offsetof(struct job, uid), 10},
+    {"gid", offsetof(struct job, gid), 10},
+    {"hostname", offsetof(struct job, hostname), 0},
+    {"clock_ns", offsetof(struct job, clock_ns), 0},
+    {"entropy", offsetof(struct job, entropy_hex), 0},
+    {"numa_balancing", offsetof(struct job, numa_balancing), 0},
+    {"transparent_hugepage", offsetof(struct job, transparent_hugepage), 0},
+    {"overlay", offsetof(struct job, overlay), 10},
+    {"discard", offsetof(struct job, discard), 10},
+    {"count", offsetof(struct job, count), 0},
+    {"tty", offsetof(struct job, tty), 10},
+    {"rows", offsetof(struct job, rows), 10},
+    {"columns", offsetof(struct job, columns), 10},
+};
 
-static void set_scalar(struct job* job, const char* key, char* value) {
-  if (strcmp(key, "cwd") == 0)
-    job->working_directory = value;
-  else if (strcmp(key, "umask") == 0)
-    job->umask = (mode_t)strtoul(value, NULL, 8);
-  else if (strcmp(key, "uid") == 0)
-    job->uid = (uid_t)strtoul(value, NULL, 10);
-  else if (strcmp(key, "gid") == 0)
-    job->gid = (gid_t)strtoul(value, NULL, 10);
-  else if (strcmp(key, "hostname") == 0)
-    job->hostname = value;
-  else if (strcmp(key, "clock_ns") == 0)
-    job->clock_ns = strtoull(value, NULL, 10);
-  else if (strcmp(key, "entropy") == 0)
-    job->entropy_hex = value;
-  else if (strcmp(key, "numa_balancing") == 0)
-    job->numa_balancing = value;
-  else if (strcmp(key, "transparent_hugepage") == 0)
-    job->transparent_hugepage = value;
-  else if (strcmp(key, "overlay") == 0)
-    job->overlay = is_true(value);
-  else if (strcmp(key, "discard") == 0)
-    job->discard = is_true(value);
-  else if (strcmp(key, "count") == 0) {
-    job->count = *value != '\0';
-    job->count_when_announced = strcmp(value, "announced") == 0;
-  } else if (strcmp(key, "tty") == 0)
-    job->tty = is_true(value);
-  else if (strcmp(key, "rows") == 0)
-    job->rows = (unsigned short)strtoul(value, NULL, 10);
-  else if (strcmp(key, "columns") == 0)
-    job->columns = (unsigned short)strtoul(value, NULL, 10);
-  else
+static void set_scalar(struct job* job, const char* key, const char* value) {
+  const struct scalar* scalar = scalars;
+  const struct scalar* const end = scalars + sizeof scalars / sizeof *scalars;
+  while (scalar < end && strcmp(scalar->key, key) != 0)
+    scalar++;
+  if (scalar == end)
     fail(EINVAL, "use a runner and a guest-init of the same version", "cannot use the job key '%s'",
          key);
+  void* field = (char*)job + scalar->offset;
+  if (scalar->base == 0)
+    *(const char**)field = value;
+  else
+    *(unsigned*)field = (unsigned)strtoul(value, NULL, scalar->base);
 }
 
 static void set(struct job* job, const char* key, char* value) {
@@ -89,6 +86,8 @@ struct job job_parse(const void* payload, size_t size) {
   struct job job = {.umask = 022,
                     .working_directory = "/",
                     .hostname = "lab",
+                    .clock_ns = "0",
+                    .count = "",
                     .entropy_hex = "",
                     .numa_balancing = "0",
                     .transparent_hugepage = "madvise"};
@@ -101,13 +100,13 @@ struct job job_parse(const void* payload, size_t size) {
     if (!equals)
       fail(EINVAL, "report this as a bug of the lab", "cannot parse the job entry '%s'", entry);
     *equals = '\0';
-    char* value = equals + 1;
-    set(&job, entry, value);
-    entry = value;
+    set(&job, entry, equals + 1);
+    entry = equals + 1;
   }
   if (job.arguments.count == 0)
     fail(EINVAL, "write a command after --", "cannot run a job without a command");
+  static char* empty[] = {NULL};
   if (!job.environment.items)
-    job.environment.items = allocate(sizeof(char*)), job.environment.items[0] = NULL;
+    job.environment.items = empty;
   return job;
 }

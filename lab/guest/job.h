@@ -17,7 +17,6 @@
 //   tty=0|1 rows=N columns=N
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <sys/resource.h>
 #include <sys/types.h>
@@ -38,25 +37,24 @@ struct job {
   struct text_list arguments;
   struct text_list environment;
   const char* working_directory;
-  mode_t umask;
-  uid_t uid;
-  gid_t gid;
+  unsigned umask;
+  unsigned uid;
+  unsigned gid;
   gid_t* groups;
   size_t group_count;
   struct resource_limit limits[RESOURCE_LIMITS_MAX];
   size_t limit_count;
   const char* hostname;
-  unsigned long long clock_ns;
+  const char* clock_ns;
   const char* entropy_hex;
   const char* numa_balancing;
   const char* transparent_hugepage;
-  bool overlay;
-  bool discard;
-  bool tty;
-  bool count;
-  bool count_when_announced;
-  unsigned short rows;
-  unsigned short columns;
+  const char* count;
+  unsigned overlay;
+  unsigned discard;
+  unsigned tty;
+  unsigned rows;
+  unsigned columns;
 };
 
 // Parses the payload of FRAME_JOB; ends the machine if it is invalid.

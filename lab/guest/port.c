@@ -23,7 +23,7 @@ struct queue {
   size_t capacity;
 };
 
-static int port = -1;
+int port_fd = -1;
 static struct queue outgoing;
 static struct queue incoming;
 
@@ -85,26 +85,21 @@ static int find_port(void) {
 void port_open(void) {
   // The driver announces its ports from a work queue, some time after the module is in.
   const struct timespec pause_between = {.tv_nsec = 5000000};
-  for (int attempt = 0; attempt < 4000 && port < 0; attempt++) {
-    port = find_port();
-    if (port < 0)
-      nanosleep(&pause_between, NULL);
-  }
-  if (port < 0)
+  for (int attempt = 0; attempt < 4000 && (port_fd = find_port()) < 0; attempt++)
+    nanosleep(&pause_between, NULL);
+  if (port_fd < 0)
     fail(ENODEV, "run it again with --verbose, and report the console's text as a bug",
          "cannot find the serial port '%s'", PORT_NAME);
 }
 
-int port_fd(void) {
-  return port;
-}
 bool port_has_unsent(void) {
   return outgoing.start < outgoing.end;
 }
 
 void port_send_pending(void) {
   while (port_has_unsent()) {
-    ssize_t written = write(port, outgoing.bytes + outgoing.start, outgoing.end - outgoing.start);
+    ssize_t written =
+        write(port_fd, outgoing.bytes + outgoing.start, outgoing.end - outgoing.start);
     if (written < 0 && errno == EINTR)
       continue;
     if (written < 0 && errno == EAGAIN)
@@ -117,7 +112,7 @@ void port_send_pending(void) {
 
 void port_flush(void) {
   for (port_send_pending(); port_has_unsent(); port_send_pending()) {
-    struct pollfd wait = {.fd = port, .events = POLLOUT};
+    struct pollfd wait = {.fd = port_fd, .events = POLLOUT};
     poll(&wait, 1, -1);
     if (wait.revents & POLLHUP)
       end_machine();
@@ -141,22 +136,15 @@ void port_send_integers(enum frame_type type, const uint32_t* values, size_t cou
   port_send(type, payload, 4 * count);
 }
 
-static void send_failure(int status, const char* asked, const char* answered, const char* hint) {
-  size_t size = 4 + strlen(asked) + 1 + strlen(answered) + 1 + strlen(hint) + 1;
-  unsigned char* payload = allocate(size);
-  put_integer(payload, (uint32_t)status);
-  char* next = (char*)payload + 4;
-  next = stpcpy(next, asked) + 1;
-  next = stpcpy(next, answered) + 1;
-  stpcpy(next, hint);
-  port_send(FRAME_FAILURE, payload, size);
-  free(payload);
-}
-
 void fail_with(int status, int error, const char* hint, const char* asked) {
   const char* answered = strerror(error);
-  if (port >= 0) {
-    send_failure(status, asked, answered, hint);
+  if (port_fd >= 0) {
+    char* payload = NULL; // four bytes for the status, and three texts with a NUL after each
+    const int size = asprintf(&payload, "    %s%c%s%c%s%c", asked, 0, answered, 0, hint, 0);
+    if (size < 0)
+      end_machine();
+    put_integer((unsigned char*)payload, (uint32_t)status);
+    port_send(FRAME_FAILURE, payload, (size_t)size);
     port_flush();
     for (;;)
       pause(); // the host ends the machine when it has read the report
@@ -186,7 +174,7 @@ void note(const char* format, ...) {
 bool port_receive(void) {
   for (;;) {
     unsigned char* room = queue_room(&incoming, FRAME_DATA_BYTES + FRAME_HEADER_BYTES);
-    ssize_t count = read(port, room, FRAME_DATA_BYTES + FRAME_HEADER_BYTES);
+    ssize_t count = read(port_fd, room, FRAME_DATA_BYTES + FRAME_HEADER_BYTES);
     if (count < 0 && errno == EINTR)
       continue;
     if (count < 0 && errno == EAGAIN)

@@ -21,7 +21,7 @@ struct frame {
 
 // Finds the virtio-serial port by PORT_NAME and opens it; ends the machine if there is none.
 void port_open(void);
-int port_fd(void);
+extern int port_fd;
 
 // Queues a frame and sends as much as the host accepts now.
 void port_send(enum frame_type type, const void* payload, size_t size);

@@ -21,12 +21,12 @@ static int failures;
 static size_t page_bytes;
 
 static void report(bool good, const char* what, const char* why) {
-  if (good)
+  if (good) {
     printf("ok %s\n", what);
-  else
-    printf("FAILED %s: %s\n", what, why);
-  if (!good)
-    failures++;
+    return;
+  }
+  printf("FAILED %s: %s\n", what, why);
+  failures++;
 }
 
 static char* map_pages(void) {
@@ -99,14 +99,22 @@ static void probe_page_faults(void) {
   close(fd);
 }
 
-// Emulators have truncated exit statuses and lost signals: the runner tests those. This tests time.
-static void probe_clock(void) {
-  const char path[] = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
-  char name[40] = "";
+// The file's first line. False, with an empty text, if there is none.
+static bool read_line(const char* path, char* text, int size) {
   FILE* file = fopen(path, "re");
-  bool known = file && fgets(name, sizeof name, file);
+  const bool read = file && fgets(text, size, file);
+  if (!read)
+    text[0] = '\0';
   if (file)
     fclose(file);
+  return read;
+}
+
+// Emulators have truncated exit statuses and lost signals: the runner tests those. This tests time.
+static void probe_clock(void) {
+  char name[40];
+  const bool known = read_line("/sys/devices/system/clocksource/clocksource0/current_clocksource",
+                               name, sizeof name);
   name[strcspn(name, "\n")] = '\0';
   printf("%s the kernel's clock source: %s\n", known ? "ok" : "FAILED", known ? name : "unknown");
   failures += !known;
@@ -114,12 +122,8 @@ static void probe_clock(void) {
 
 uint64_t nodes_with_memory(void) {
   uint64_t mask = 0;
-  char text[400] = "";
-  FILE* file = fopen("/sys/devices/system/node/has_memory", "re");
-  if (file && !fgets(text, sizeof text, file))
-    text[0] = '\0';
-  if (file)
-    fclose(file);
+  char text[400];
+  (void)read_line("/sys/devices/system/node/has_memory", text, sizeof text);
   for (char* range = strtok(text, ",\n"); range; range = strtok(NULL, ",\n")) {
     int first = 0;
     int last = 0;
@@ -136,10 +140,7 @@ int probe(void) {
   uint64_t nodes = nodes_with_memory();
   report(nodes != 0, "the kernel names nodes with memory",
          "none in /sys/devices/system/node/has_memory");
-  int first = -1;
-  for (int node = NODES_MAX - 1; node >= 0; node--)
-    if (nodes >> node & 1)
-      first = node;
+  const int first = ffsll((long long)nodes) - 1;
   for (int node = 0; node < NODES_MAX; node++)
     if (nodes >> node & 1)
       probe_node(node, first);

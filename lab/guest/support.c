@@ -3,13 +3,10 @@
 #include "support.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/reboot.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 void end_machine(void) {
@@ -30,31 +27,6 @@ int write_all(int fd, const void* data, size_t size) {
     size -= (size_t)written;
   }
   return 0;
-}
-
-int write_text(const char* path, const char* text) {
-  int fd = open(path, O_WRONLY | O_CLOEXEC);
-  if (fd < 0)
-    return errno;
-  int error = write_all(fd, text, strlen(text));
-  close(fd);
-  return error;
-}
-
-int make_directories(const char* path, mode_t mode) {
-  char* copy = format_text("%s", path);
-  int error = 0;
-  for (char* slash = strchr(copy + 1, '/'); error == 0; slash = strchr(slash + 1, '/')) {
-    if (slash)
-      *slash = '\0';
-    if (mkdir(copy, mode) < 0 && errno != EEXIST)
-      error = errno;
-    if (!slash)
-      break;
-    *slash = '/';
-  }
-  free(copy);
-  return error;
 }
 
 char* format_text(const char* format, ...) {

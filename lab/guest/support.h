@@ -4,16 +4,9 @@
 #pragma once
 
 #include <stddef.h>
-#include <sys/types.h>
 
 // Ends the machine at once by a reboot: the virtual machine is started to exit on reboot.
 _Noreturn void end_machine(void);
-
-// Writes `text` to an existing file (a sysctl, say). Returns 0 or errno.
-int write_text(const char* path, const char* text);
-
-// mkdir -p. Returns 0 or errno.
-int make_directories(const char* path, mode_t mode);
 
 // write(2) until all is written. Returns 0 or errno.
 int write_all(int fd, const void* data, size_t size);

@@ -98,11 +98,8 @@ def entries() -> list[Entry]:
         directory = root() / f"{kind}s"
         with _explained("cannot read the cache"):
             paths = sorted(directory.iterdir()) if directory.is_dir() else []
-        for path in paths:
-            candidate = Entry(kind, path.name, path)
-            if not path.name.startswith(".") and candidate.exists:
-                found.append(candidate)
-    return found
+        found += [Entry(kind, path.name, path) for path in paths if not path.name.startswith(".")]
+    return [candidate for candidate in found if candidate.exists]
 
 
 def require_writable() -> None:
@@ -130,9 +127,7 @@ def creating(target: Entry, about: dict[str, Any]) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def locked(
-    name: str, patience_seconds: float, tick: Callable[[], None] = lambda: None
-) -> Iterator[bool]:
+def locked(name: str, patience_seconds: float, tick: Callable[[], None] = lambda: None) -> Iterator[bool]:
     """Only one run at a time makes an entry. Yields False if another run still holds the lock after that time."""
     with _explained("cannot write to the cache"):
         directory = root() / "locks"

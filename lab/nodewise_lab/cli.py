@@ -20,28 +20,28 @@ _DEFAULT_TIMEOUT_SECONDS = 600
 
 def main(arguments: list[str]) -> int:
     _open_standard_streams()
-    own, command = _split(arguments)
-    options = _parser().parse_args(own)
+    position = arguments.index("--") if "--" in arguments else len(arguments)
+    options = _parser().parse_args(arguments[:position])
+    command = arguments[position + 1 :]  # everything after the first --
     reporter = Reporter(getattr(options, "quiet", False), getattr(options, "verbose", False))
     inbox = SignalInbox()
     try:
         return end_like(options.action(options, command, inbox, reporter))
     except LabError as error:
-        reporter.error(error)
-        return error.status
+        failure = error
     except Interrupted as interruption:
         return end_like(-interruption.signal_number)
     except QmpError as error:
-        reporter.error(LabError("cannot control the virtual machine", str(error), RETRY_HINT))
-        return STATUS_LAB_FAILED
+        failure = LabError("cannot control the virtual machine", str(error), RETRY_HINT)
     except OSError as error:
-        if getattr(options, "verbose", False):
+        if reporter.verbose:
             traceback.print_exc()
-        reporter.error(_failure(error))
-        return STATUS_LAB_FAILED
+        failure = _failure(error)
     except Exception:  # the exit status of a bug must differ from the command's exit status 1
         traceback.print_exc()
         return STATUS_LAB_FAILED
+    reporter.error(failure)
+    return failure.status
 
 
 def _failure(error: OSError) -> LabError:
@@ -66,18 +66,8 @@ def _open_standard_streams() -> None:
             os.open(os.devnull, os.O_RDWR)
 
 
-def _split(arguments: list[str]) -> tuple[list[str], list[str]]:
-    """Everything after the first -- belongs to the command."""
-    if "--" not in arguments:
-        return arguments, []
-    position = arguments.index("--")
-    return arguments[:position], arguments[position + 1 :]
-
-
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="nodewise_lab", description="Run programs on virtual NUMA machines."
-    )
+    parser = argparse.ArgumentParser(prog="nodewise_lab", description="Run programs on virtual NUMA machines.")
     verbs = parser.add_subparsers(required=True, metavar="VERB")
     _add_run(verbs.add_parser("run", help="run a command on a virtual machine"))
 
@@ -99,20 +89,15 @@ def _parser() -> argparse.ArgumentParser:
     kernel_verbs = verbs.add_parser("kernel", help="manage the kernel of the guests").add_subparsers(
         required=True, metavar="VERB"
     )
-    fetching = kernel_verbs.add_parser(
-        "fetch", help="download the distribution's current kernel into the cache"
-    )
+    fetching = kernel_verbs.add_parser("fetch", help="download the distribution's current kernel into the cache")
     fetching.set_defaults(action=_kernel_fetch)
     return parser
 
 
 def _add_machine(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--machine", required=True, type=Path, metavar="FILE.json", help="read the machine from a normalised file"
-    )
-    parser.add_argument(
-        "--no-snapshot", action="store_true", help="boot the machine; do not use or save a snapshot"
-    )
+    add = parser.add_argument
+    add("--machine", required=True, type=Path, metavar="FILE.json", help="read the machine from a normalised file")
+    add("--no-snapshot", action="store_true", help="boot the machine; do not use or save a snapshot")
     loudness = parser.add_mutually_exclusive_group()
     loudness.add_argument("--quiet", action="store_true", help="print warnings and errors only")
     loudness.add_argument("--verbose", action="store_true", help="print times and the guest's console, too")
@@ -121,50 +106,33 @@ def _add_machine(parser: argparse.ArgumentParser) -> None:
 def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.usage = "nodewise_lab run --machine FILE.json [OPTION]... -- COMMAND [ARGUMENT]..."
     _add_machine(parser)
-    parser.add_argument(
+    add = parser.add_argument
+    add(
         "--timeout", type=float, metavar="SECONDS", default=_DEFAULT_TIMEOUT_SECONDS,
         help="end the command after SECONDS (default 600; 0: no limit)",
     )  # fmt: skip
-    parser.add_argument(
+    add(
         "--grace", type=float, metavar="SECONDS", default=0,
         help="at the time limit send SIGTERM, and give the command SECONDS more to end (default 0)",
     )  # fmt: skip
-    parser.add_argument(
-        "--numa-balancing", type=int, choices=(0, 1, 2), default=0, help="set kernel.numa_balancing (default 0)"
-    )
-    parser.add_argument(
+    add("--numa-balancing", type=int, choices=(0, 1, 2), default=0, help="set kernel.numa_balancing (default 0)")
+    add(
         "--thp", choices=("never", "madvise", "always"), default="madvise",
         help="set the use of transparent huge pages (default madvise)",
     )  # fmt: skip
-    parser.add_argument(
-        "--overlay",
-        action="store_true",
-        help="copy the changes of the working directory back at the end",
-    )
-    parser.add_argument(
-        "--discard",
-        action="store_true",
-        help="discard all changes of files",
-    )
-    parser.add_argument(
-        "--env", action="append", default=[], metavar="NAME=VALUE", help="set a variable for the command; repeatable"
-    )
-    parser.add_argument("--tty", action="store_true", help="give the command a terminal")
-    parser.add_argument(
+    add("--overlay", action="store_true", help="copy the changes of the working directory back at the end")
+    add("--discard", action="store_true", help="discard all changes of files")
+    add("--env", action="append", default=[], metavar="NAME=VALUE", help="set a variable for the command; repeatable")
+    add("--tty", action="store_true", help="give the command a terminal")
+    add(
         "--count", type=Path, metavar="FILE",
         help="count memory traffic and write it to FILE (format: share/doc/nodewise/formats.md, 'counts')",
     )  # fmt: skip
-    parser.add_argument(
-        "--count-when-told",
-        action="store_true",
-        help="start to count when the command announces its program",
-    )
+    add("--count-when-told", action="store_true", help="start to count when the command announces its program")
     parser.set_defaults(action=_run)
 
 
-def _run(
-    options: argparse.Namespace, command: list[str], inbox: SignalInbox, reporter: Reporter
-) -> int:
+def _run(options: argparse.Namespace, command: list[str], inbox: SignalInbox, reporter: Reporter) -> int:
     if not command:
         raise LabError("cannot run a command", "none was given", "write the command after --")
     settings = Settings(
@@ -176,30 +144,22 @@ def _run(
         count=("announced" if options.count_when_told else "command") if options.count else "",
         environment=_environment(options.env),
     )
-    request = Request(
-        machine.load(options.machine), command, settings, options.timeout, not options.no_snapshot,
-        options.count, options.grace,
-    )  # fmt: skip
+    wanted = machine.load(options.machine)
+    use_snapshot = not options.no_snapshot
+    request = Request(wanted, command, settings, options.timeout, use_snapshot, options.count, options.grace)
     return run(request, inbox, reporter)
 
 
 def _environment(assignments: list[str]) -> dict[str, str]:
-    variables = {}
     for assignment in assignments:
-        name, equals, value = assignment.partition("=")
+        name, equals, _ = assignment.partition("=")
         if not name or not equals:
-            raise LabError(
-                f"cannot set the variable '{assignment}' (--env)",
-                "it does not have the form NAME=VALUE",
-                "write --env NAME=VALUE",
-            )
-        variables[name] = value
-    return variables
+            asked = f"cannot set the variable '{assignment}' (--env)"
+            raise LabError(asked, "it does not have the form NAME=VALUE", "write --env NAME=VALUE")
+    return dict(assignment.split("=", 1) for assignment in assignments)
 
 
-def _selftest(
-    options: argparse.Namespace, _: list[str], inbox: SignalInbox, reporter: Reporter
-) -> int:
+def _selftest(options: argparse.Namespace, _: list[str], inbox: SignalInbox, reporter: Reporter) -> int:
     from . import selftest  # only this verb needs it
 
     return selftest.run_on(machine.load(options.machine), inbox, reporter, not options.no_snapshot)
@@ -217,37 +177,23 @@ def _cache_list(options: argparse.Namespace, *_: object) -> int:
         for entry in cache.entries()
     ]
     if options.json:
-        print(
-            json.dumps(
-                {"schema": "nodewise/lab-cache/1", "directory": str(cache.root()), "entries": rows},
-                indent=1,
-            )
-        )
+        document = {"schema": "nodewise/lab-cache/1", "directory": str(cache.root()), "entries": rows}
+        print(json.dumps(document, indent=1))
         return 0
     print(f"{cache.root()}: {sum(row['bytes'] for row in rows) / 2**20:.0f} MiB")
     for row in rows:
-        print(
-            f"{row['kind']:8}  {row['key']:24}  {row['bytes'] / 2**20:6.0f} MiB  {row['made']}  {row['what']}"
-        )
+        print(f"{row['kind']:8}  {row['key']:24}  {row['bytes'] / 2**20:6.0f} MiB  {row['made']}  {row['what']}")
     return 0
 
 
-def _cache_remove(
-    options: argparse.Namespace, _: list[str], __: SignalInbox, reporter: Reporter
-) -> int:
+def _cache_remove(options: argparse.Namespace, _: list[str], __: SignalInbox, reporter: Reporter) -> int:
     if options.all == bool(options.key):
-        raise LabError(
-            "cannot remove entries from the cache",
-            "neither or both of a key and --all were given",
-            "give a key that `nodewise lab cache list` shows, or --all",
-        )
+        hint = "give a key that `nodewise lab cache list` shows, or --all"
+        raise LabError("cannot remove entries from the cache", "neither or both of a key and --all were given", hint)
     chosen = [entry for entry in cache.entries() if options.all or entry.key == options.key]
     if options.key and not chosen:
-        raise LabError(
-            f"cannot remove {options.key}",
-            f"the cache {cache.root()} has no such entry",
-            "show the keys: nodewise lab cache list",
-        )
+        answered = f"the cache {cache.root()} has no such entry"
+        raise LabError(f"cannot remove {options.key}", answered, "show the keys: nodewise lab cache list")
     freed = sum(entry.size_bytes() for entry in chosen)
     for entry in chosen:
         entry.remove()
@@ -257,8 +203,6 @@ def _cache_remove(
     return 0
 
 
-def _kernel_fetch(
-    _: argparse.Namespace, __: list[str], ___: SignalInbox, reporter: Reporter
-) -> int:
+def _kernel_fetch(_: argparse.Namespace, __: list[str], ___: SignalInbox, reporter: Reporter) -> int:
     print(kernel.fetch(reporter).entry.path)
     return 0

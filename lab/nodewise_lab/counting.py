@@ -3,7 +3,7 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,25 +39,18 @@ class Counting:
         # A comma inside a value of a QEMU option is written twice.
         return ["-plugin", str(self.plugin).replace(",", ",,") + f",{paths}"]
 
-    @property
-    def fds(self) -> tuple[int, int]:
-        return self.machine_fd, self.result_fd
-
 
 @contextmanager
 def prepare(machine: Machine, qemu: Qemu, result: Path) -> Iterator[Counting]:
     plugin = _plugin(qemu)
     parallel = quirks.counts_in_parallel(qemu.version)
-    machine_fd = os.memfd_create("counted-machine")
-    try:
+    with ExitStack() as stack:
+        machine_fd = os.memfd_create("counted-machine")
+        stack.callback(os.close, machine_fd)
         os.write(machine_fd, describe(machine, parallel).encode())
         result_fd = _open(result)
-        try:
-            yield Counting(plugin, machine_fd, result_fd)
-        finally:
-            os.close(result_fd)
-    finally:
-        os.close(machine_fd)
+        stack.callback(os.close, result_fd)
+        yield Counting(plugin, machine_fd, result_fd)
 
 
 def _plugin(qemu: Qemu) -> Path:
@@ -65,33 +58,26 @@ def _plugin(qemu: Qemu) -> Path:
     plugin = directory / f"counter-api{quirks.plugin_api(qemu.version)}.so"
     if plugin.is_file():
         return plugin
-    raise LabError(
-        "cannot find the traffic counter",
-        f"{plugin} does not exist",
-        "build the target nodewise_counter, or run without counting: --on-no-count",
-    )
+    hint = "build the target nodewise_counter, or run without counting: --on-no-count"
+    raise LabError("cannot find the traffic counter", f"{plugin} does not exist", hint)
 
 
 def _open(path: Path) -> int:
     try:
         return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
     except OSError as error:
-        raise LabError(
-            f"cannot write the counts to {path}", reason(error), f"check the directory: ls -ld {path.parent}"
-        ) from error
+        hint = f"check the directory: ls -ld {path.parent}"
+        raise LabError(f"cannot write the counts to {path}", reason(error), hint) from error
 
 
 def describe(machine: Machine, parallel: bool) -> str:
     """The text that lab/counter/machine.h documents."""
     threads = layout_of(machine).threads
-    lines = [f"parallel {int(parallel)}", f"low_memory {_low_memory(machine.memory_bytes)}"]
+    low_memory = _LOW_MEMORY if machine.memory_bytes >= _HIGH_MEMORY else _HIGH_MEMORY
+    lines = [f"parallel {int(parallel)}", f"low_memory {low_memory}"]
     node_of = {cpu: node.id for node in machine.online_nodes for cpu in node.cpus}
     lines += [f"processor {cpu} {cpu // threads} {node_of[cpu]}" for cpu in sorted(node_of)]
-    lines += [
-        f"memory {node.id} {node.memory_bytes}"
-        for node in machine.online_nodes
-        if node.memory_bytes
-    ]
+    lines += [f"memory {node.id} {node.memory_bytes}" for node in machine.online_nodes if node.memory_bytes]
     lines += [
         f"cache {cache.level} {cache.kind} {cache.size_bytes} {cache.ways} {cache.shared_by}"
         for cache in _caches(machine)
@@ -99,17 +85,11 @@ def describe(machine: Machine, parallel: bool) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _low_memory(total: int) -> int:
-    return _LOW_MEMORY if total >= _HIGH_MEMORY else _HIGH_MEMORY
-
-
 def _caches(machine: Machine) -> tuple[Cache, ...]:
     caches = machine.caches or ASSUMED_CACHES
     for cache in caches:
         if cache.line_bytes != _LINE_BYTES:
-            raise LabError(
-                f"cannot count the traffic of {machine.name}",
-                f"its caches of level {cache.level} have lines of {cache.line_bytes} bytes",
-                f"set line_bytes to {_LINE_BYTES} in the machine file, or run without counting: --on-no-count",
-            )
+            answered = f"its caches of level {cache.level} have lines of {cache.line_bytes} bytes"
+            hint = f"set line_bytes to {_LINE_BYTES} in the machine file, or run without counting: --on-no-count"
+            raise LabError(f"cannot count the traffic of {machine.name}", answered, hint)
     return caches

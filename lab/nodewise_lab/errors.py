@@ -4,6 +4,8 @@
 import sys
 import unicodedata
 
+_DIRECTIONS = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
+
 STATUS_TIMEOUT = 124
 STATUS_LAB_FAILED = 125
 
@@ -50,16 +52,14 @@ def reason(error: OSError) -> str:
 def printable(text: str) -> str:
     """Replaces control characters, which names may contain and terminals obey, by escapes."""
     return "".join(
-        character if character in "\n\t" or _harmless(character) else _escape(character)
-        for character in text
+        character if character in "\n\t" or _harmless(character) else _escape(character) for character in text
     )
 
 
 def _harmless(character: str) -> bool:
     # Cc: C0, DEL and C1; Cs: bytes that were not UTF-8. The bidirectional classes change the direction of text.
-    return unicodedata.category(character) not in ("Cc", "Cs", "Zl", "Zp") and unicodedata.bidirectional(
-        character
-    ) not in ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
+    changes_direction = unicodedata.bidirectional(character) in _DIRECTIONS
+    return unicodedata.category(character) not in ("Cc", "Cs", "Zl", "Zp") and not changes_direction
 
 
 def _escape(character: str) -> str:

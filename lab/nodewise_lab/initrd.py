@@ -27,9 +27,7 @@ def build(modules: tuple[Path, ...]) -> bytes:
     order = "".join(f"{module.name}\n" for module in modules)
     files += [("modules", _DIRECTORY, b""), ("modules/order", _FILE, order.encode())]
     files += [(f"modules/{module.name}", _FILE, module.read_bytes()) for module in modules]
-    return b"".join(_member(i, *file) for i, file in enumerate(files, 1)) + _member(
-        0, "TRAILER!!!", 0, b""
-    )
+    return b"".join(_member(i, *file) for i, file in enumerate(files, 1)) + _member(0, "TRAILER!!!", 0, b"")
 
 
 def _member(inode: int, name: str, mode: int, content: bytes) -> bytes:

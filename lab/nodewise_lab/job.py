@@ -32,18 +32,17 @@ def working_directory() -> str:
     try:
         return os.getcwd()
     except OSError as error:
-        raise LabError(
-            "cannot find the working directory", reason(error), "change to a directory that exists"
-        ) from error
+        hint = "change to a directory that exists"
+        raise LabError("cannot find the working directory", reason(error), hint) from error
 
 
 def describe(command: list[str], settings: Settings, machine_name: str) -> bytes:
     """The payload of the JOB frame. Call it just before sending, because it contains the time."""
     entries = [
-        *_each("arg", command),
-        *_each("env", _environment(settings, machine_name)),
-        *_each("group", os.getgroups()),
-        *_each("limit", _limits()),
+        *(("arg", text) for text in command),
+        *(("env", text) for text in _environment(settings, machine_name)),
+        *(("group", number) for number in os.getgroups()),
+        *(("limit", text) for text in _limits()),
         ("cwd", working_directory()),
         ("umask", f"{_umask():o}"),
         ("uid", os.geteuid()),
@@ -68,18 +67,9 @@ def host_name(machine_name: str) -> str:
     return re.sub(r"[^A-Za-z0-9-]+", "-", machine_name).strip("-")[:64] or "lab"
 
 
-def _each(key: str, values) -> list[tuple[str, object]]:
-    return [(key, value) for value in values]
-
-
 def _environment(settings: Settings, machine_name: str) -> list[str]:
     """The caller's whole environment. Waiting threads must not spin: the host has few processors."""
-    variables = {
-        "OMP_WAIT_POLICY": "passive",
-        **os.environ,
-        **settings.environment,
-        "NODEWISE_LAB": machine_name,
-    }
+    variables = {"OMP_WAIT_POLICY": "passive", **os.environ, **settings.environment, "NODEWISE_LAB": machine_name}
     if settings.count:
         variables["NODEWISE_LAB_COUNTS"] = "1"
     return [f"{name}={value}" for name, value in variables.items()]
@@ -89,10 +79,7 @@ def _limits() -> list[str]:
     lines = []
     for name in _CARRIED_LIMITS:
         number = getattr(resource, f"RLIMIT_{name}")
-        soft, hard = (
-            value if value != resource.RLIM_INFINITY else _UNLIMITED
-            for value in resource.getrlimit(number)
-        )
+        soft, hard = (value if value != resource.RLIM_INFINITY else _UNLIMITED for value in resource.getrlimit(number))
         lines.append(f"{number}:{soft}:{hard}")
     return lines
 

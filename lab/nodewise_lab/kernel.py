@@ -4,7 +4,9 @@
 import hashlib
 import os
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from . import bzimage, cache, modules, packages
@@ -17,11 +19,13 @@ _MODULE_FILES = re.compile(
 _BUILTIN_LIST = re.compile(r"lib/modules/[^/]+/modules\.builtin")
 _IMAGE = re.compile(r"boot/vmlinuz-.*")
 
+# Returns the files whose paths match a pattern, from packages or from the system.
+_Read = Callable[[re.Pattern[str]], dict[str, bytes]]
+
 
 @dataclass(frozen=True)
 class Kernel:
     entry: cache.Entry
-    release: str
     image: Path  # an ELF vmlinux; the bzImage if it could not be unpacked
     modules: tuple[Path, ...]  # in loading order
 
@@ -31,7 +35,7 @@ def _from_entry(entry: cache.Entry) -> Kernel | None:
     if not about:
         return None
     files = tuple(entry.path / name for name in about["modules"])
-    return Kernel(entry, about["release"], entry.path / about["image"], files)
+    return Kernel(entry, entry.path / about["image"], files)
 
 
 def ensure(reporter: Reporter) -> Kernel:
@@ -40,11 +44,7 @@ def ensure(reporter: Reporter) -> Kernel:
         return _from_files([Path(name).absolute() for name in chosen.split(":")], reporter)
     if chosen := os.environ.get("NODEWISE_KERNEL"):
         return _from_installed(Path(chosen), reporter)
-    cached = [
-        entry
-        for entry in cache.entries()
-        if entry.kind == "kernel" and entry.about().get("from") == "apt"
-    ]
+    cached = [entry for entry in cache.entries() if entry.kind == "kernel" and entry.about().get("from") == "apt"]
     for entry in sorted(cached, key=lambda entry: entry.about()["made"], reverse=True):
         if kernel := _from_entry(entry):
             return kernel
@@ -57,106 +57,75 @@ def fetch(reporter: Reporter) -> Kernel:
     try:
         names = packages.current_packages()
         entry = cache.entry("kernel", names[0].removeprefix("linux-image-"))
-        return _from_entry(entry) or _download(names, entry, reporter)
+        return _from_entry(entry) or _made(entry, "apt", partial(_download, names, reporter), reporter)
     except LabError as error:
         installed = _readable_installed()
         if installed is None:
             raise
-        reporter.warning(
-            f"using the installed kernel {installed}: {error}"
-        )
+        reporter.warning(f"using the installed kernel {installed}: {error}")
         return _from_installed(installed, reporter)
 
 
-def _download(names: list[str], entry: cache.Entry, reporter: Reporter) -> Kernel:
-    with _making(entry):
-        if kernel := _from_entry(entry):
-            return kernel
-        reporter.note(
-            f"downloading {', '.join(names)} for the virtual machines (once; nothing is installed)"
-        )
-        with packages.downloaded(names) as files:
-            return _unpack(packages.PackageFiles(files).read, entry, "apt", reporter)
+def _download(names: list[str], reporter: Reporter, wanted: re.Pattern[str]) -> dict[str, bytes]:
+    reporter.note(f"downloading {', '.join(names)} for the virtual machines (once; nothing is installed)")
+    return packages.read_downloaded(names, wanted)
 
 
 def _from_files(files: list[Path], reporter: Reporter) -> Kernel:
     for file in files:
         if not file.is_file():
-            raise LabError(
-                f"cannot read the kernel package {file} (NODEWISE_KERNEL_DEB)",
-                "there is no such file",
-                "correct NODEWISE_KERNEL_DEB, or unset it to use the distribution's kernel",
-            )
-    entry = cache.entry(
-        "kernel", _stamped(files[0].stem.split("_")[0].removeprefix("linux-image-"), files)
-    )
-    with _making(entry):
-        return _from_entry(entry) or _unpack(
-            packages.PackageFiles(files).read, entry, "deb", reporter
-        )
+            asked = f"cannot read the kernel package {file} (NODEWISE_KERNEL_DEB)"
+            hint = "correct NODEWISE_KERNEL_DEB, or unset it to use the distribution's kernel"
+            raise LabError(asked, "there is no such file", hint)
+    entry = _entry_of(files[0].stem.split("_")[0].removeprefix("linux-image-"), files)
+    return _made(entry, "deb", partial(packages.read, files), reporter)
 
 
 def _from_installed(image: Path, reporter: Reporter) -> Kernel:
     release = image.name.removeprefix("vmlinuz-")
     tree = Path("/lib/modules") / release
     if not os.access(image, os.R_OK) or not tree.is_dir():
-        raise LabError(
-            f"cannot use the kernel {image} with the modules in {tree}", "one of them is missing or not readable",
-            "use the distribution's package instead: unset NODEWISE_KERNEL",
-        )  # fmt: skip
+        asked = f"cannot use the kernel {image} with the modules in {tree}"
+        hint = "use the distribution's package instead: unset NODEWISE_KERNEL"
+        raise LabError(asked, "one of them is missing or not readable", hint)
 
     def read(wanted: re.Pattern[str]) -> dict[str, bytes]:
-        candidates = [image, *tree.rglob("*")]
-        return {
-            str(path)[1:]: path.read_bytes()
-            for path in candidates
-            if wanted.fullmatch(str(path)[1:]) and path.is_file()
-        }
+        paths = {str(path)[1:]: path for path in (image, *tree.rglob("*"))}
+        return {name: path.read_bytes() for name, path in paths.items() if wanted.fullmatch(name) and path.is_file()}
 
-    entry = cache.entry("kernel", _stamped(release, [image]))
-    with _making(entry):
-        return _from_entry(entry) or _unpack(read, entry, "installed", reporter)
+    return _made(_entry_of(release, [image]), "installed", read, reporter)
 
 
 def _readable_installed() -> Path | None:
-    images = sorted(
-        Path("/boot").glob("vmlinuz-*"), key=lambda path: path.stat().st_mtime, reverse=True
-    )
+    images = sorted(Path("/boot").glob("vmlinuz-*"), key=lambda path: path.stat().st_mtime, reverse=True)
     usable = (
-        i
-        for i in images
-        if os.access(i, os.R_OK) and (Path("/lib/modules") / i.name[8:] / "kernel/fs/9p").is_dir()
+        i for i in images if os.access(i, os.R_OK) and (Path("/lib/modules") / i.name[8:] / "kernel/fs/9p").is_dir()
     )
     return next(usable, None)
 
 
-def _stamped(name: str, files: list[Path]) -> str:
-    """A key that changes when the user's files change."""
+def _entry_of(name: str, files: list[Path]) -> cache.Entry:
+    """Its key changes when the user's files change."""
     stamps = [f"{file} {file.stat().st_size} {file.stat().st_mtime_ns}" for file in files]
-    return f"{name}-{hashlib.sha256(' '.join(stamps).encode()).hexdigest()[:8]}"
+    return cache.entry("kernel", f"{name}-{hashlib.sha256(' '.join(stamps).encode()).hexdigest()[:8]}")
 
 
-def _making(entry: cache.Entry):
-    return cache.locked(f"kernel-{entry.key}", patience_seconds=120)
+def _made(entry: cache.Entry, origin: str, read: _Read, reporter: Reporter) -> Kernel:
+    with cache.locked(f"kernel-{entry.key}", patience_seconds=120):
+        return _from_entry(entry) or _unpack(entry, origin, read, reporter)
 
 
-def _unpack(read, entry: cache.Entry, origin: str, reporter: Reporter) -> Kernel:
-    """`read` returns the files whose paths match a pattern, from packages or from the system."""
+def _unpack(entry: cache.Entry, origin: str, read: _Read, reporter: Reporter) -> Kernel:
     files = read(re.compile("|".join(p.pattern for p in (_MODULE_FILES, _BUILTIN_LIST, _IMAGE))))
     image_path = next((path for path in files if _IMAGE.fullmatch(path)), None)
     if image_path is None:
-        raise LabError(
-            "cannot find a kernel image in the packages",
-            "they contain no file boot/vmlinuz-*",
-            "use the distribution's package: unset NODEWISE_KERNEL_DEB",
-        )
+        hint = "use the distribution's package: unset NODEWISE_KERNEL_DEB"
+        raise LabError("cannot find a kernel image in the packages", "they contain no file boot/vmlinuz-*", hint)
     ordered = _needed_modules(files)
     try:
         image_name, image = "vmlinux", bzimage.vmlinux(files[image_path])
     except bzimage.NotExtractable as error:
-        reporter.warning(
-            f"cannot unpack the kernel, so the first start takes longer: {error}"
-        )
+        reporter.warning(f"cannot unpack the kernel, so the first start takes longer: {error}")
         image_name, image = "vmlinuz", files[image_path]
     about = {
         "from": origin,
@@ -165,18 +134,12 @@ def _unpack(read, entry: cache.Entry, origin: str, reporter: Reporter) -> Kernel
         "modules": [f"{name}.ko" for name in ordered],
         "made": cache.now(),
     }
-    return _store(
-        entry,
-        about,
-        {image_name: image} | {f"{name}.ko": content for name, content in ordered.items()},
-    )
+    return _store(entry, about, {image_name: image} | {f"{name}.ko": content for name, content in ordered.items()})
 
 
 def _needed_modules(files: dict[str, bytes]) -> dict[str, bytes]:
     by_name = {name: path for path in files if (name := modules.name_of(path))}
-    builtin = "".join(
-        content.decode() for path, content in files.items() if _BUILTIN_LIST.fullmatch(path)
-    )
+    builtin = "".join(content.decode() for path, content in files.items() if _BUILTIN_LIST.fullmatch(path))
 
     def content(name: str) -> bytes | None:
         path = by_name.get(name)
@@ -185,14 +148,12 @@ def _needed_modules(files: dict[str, bytes]) -> dict[str, bytes]:
     try:
         return modules.load_order(content, modules.builtin_names(builtin))
     except KeyError as error:
-        raise LabError(
-            f"cannot find the kernel module {error.args[0]}", "this kernel has it neither as a module nor built in",
-            "use a generic kernel, not a cloud kernel: unset NODEWISE_KERNEL NODEWISE_KERNEL_DEB",
-        ) from error  # fmt: skip
+        answered = "this kernel has it neither as a module nor built in"
+        hint = "use a generic kernel, not a cloud kernel: unset NODEWISE_KERNEL NODEWISE_KERNEL_DEB"
+        raise LabError(f"cannot find the kernel module {error.args[0]}", answered, hint) from error
     except OSError as error:
-        raise LabError(
-            "cannot unpack the kernel's modules", str(error), "install zstd: sudo apt-get install zstd"
-        ) from error
+        hint = "install zstd: sudo apt-get install zstd"
+        raise LabError("cannot unpack the kernel's modules", str(error), hint) from error
 
 
 def _store(entry: cache.Entry, about: dict, files: dict[str, bytes]) -> Kernel:

@@ -52,10 +52,8 @@ class Layout:
 def layout_of(machine: Machine) -> Layout:
     nodes = {node.id: node for node in machine.online_nodes}
     numbering = [cpu for node in machine.online_nodes for cpu in node.cpus]
-    if numbering == list(range(len(numbering))):
-        layout = _one_socket_per_node(machine, nodes)
-    else:
-        layout = _one_socket_per_cpu(machine, nodes)
+    in_order = numbering == list(range(len(numbering)))
+    layout = _one_socket_per_node(machine, nodes) if in_order else _one_socket_per_cpu(nodes)
     _check(layout, machine)
     return layout
 
@@ -69,28 +67,16 @@ def _one_socket_per_node(machine: Machine, nodes: dict[int, Node]) -> Layout:
             f"node {uneven[0]} has {len(nodes[uneven[0]].cpus)} processors, not a multiple of the {threads} per core"
         )
     missing = [id for id in range(max(nodes)) if id not in nodes]
-    last_listed = max(with_cpus + missing)
-    sockets = range(last_listed + 1)  # nodes without processors get an empty socket
+    sockets = tuple(range(max(with_cpus + missing) + 1))  # nodes without processors get an empty socket
     cores = max(len(nodes[id].cpus) for id in with_cpus) // threads
-    present = [
-        Slot(id, index // threads, index % threads)
-        for id in with_cpus
-        for index in range(len(nodes[id].cpus))
-    ]
-    warnings = (
-        "the processors of a core do not have neighbouring numbers: the guest shows one processor per core",
+    present = tuple(
+        Slot(id, index // threads, index % threads) for id in with_cpus for index in range(len(nodes[id].cpus))
     )
-    return Layout(
-        len(sockets),
-        cores,
-        threads,
-        tuple(sockets),
-        tuple(present),
-        warnings if machine.cores_jump else (),
-    )
+    warning = "the processors of a core do not have neighbouring numbers: the guest shows one processor per core"
+    return Layout(len(sockets), cores, threads, sockets, present, (warning,) if machine.cores_jump else ())
 
 
-def _one_socket_per_cpu(machine: Machine, nodes: dict[int, Node]) -> Layout:
+def _one_socket_per_cpu(nodes: dict[int, Node]) -> Layout:
     owner = {cpu: node.id for node in nodes.values() for cpu in node.cpus}
     if sorted(owner) != list(range(len(owner))):
         raise ValueError("its processor numbers have gaps, which QEMU does not support")

@@ -80,23 +80,18 @@ def load(path: Path) -> Machine:
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise LabError(
-            f"cannot read the machine file {path}", reason(error), f"check it with: ls -l {path}"
-        ) from error
+        raise LabError(f"cannot read the machine file {path}", reason(error), f"check it with: ls -l {path}") from error
     except ValueError as error:
-        raise LabError(
-            f"cannot read the machine file {path}", f"it is not JSON: {error}",
-            f"check it with: python3 -m json.tool {path}",
-        ) from error  # fmt: skip
+        hint = f"check it with: python3 -m json.tool {path}"
+        raise LabError(f"cannot read the machine file {path}", f"it is not JSON: {error}", hint) from error
     try:
         machine = _from_document(document)
         _check(machine)
     except (KeyError, TypeError, ValueError) as error:
         what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
         name = document.get("name", path) if isinstance(document, dict) else path
-        raise LabError(
-            f"cannot use the machine {name}", what, "see share/doc/nodewise/lab.md, 'Limits' and 'Machine files'"
-        ) from error
+        hint = "see share/doc/nodewise/lab.md, 'Limits' and 'Machine files'"
+        raise LabError(f"cannot use the machine {name}", what, hint) from error
     return machine
 
 
@@ -111,15 +106,14 @@ def _from_document(document: dict[str, Any]) -> Machine:
         Node(id, parse_list(entry.get("cpus", "")), size, id in offline)
         for id, entry, size in zip(ids, document["nodes"], memory, strict=True)
     ]
-    rows = document.get("distances") or _default_distances(len(ids))
+    # Linux assumes the same distances if the firmware has none.
+    rows = document.get("distances") or [[10 if a == b else 20 for b in ids] for a in ids]
     if len(rows) != len(ids) or any(len(row) != len(ids) for row in rows):
         raise ValueError(f"distances must have {len(ids)} rows of {len(ids)} numbers")
     return Machine(
         name=str(document["name"]),
         threads_per_core=int(document.get("threads_per_core", 1)),
-        cores_jump=any(
-            not _neighbours(parse_list(core["cpus"])) for core in document.get("cores", [])
-        ),
+        cores_jump=any(not _neighbours(parse_list(core["cpus"])) for core in document.get("cores", [])),
         nodes=tuple(sorted(nodes, key=lambda node: node.id)),
         distances={(a, b): int(rows[i][j]) for i, a in enumerate(ids) for j, b in enumerate(ids)},
         parameters=tuple(
@@ -136,9 +130,7 @@ def _caches(document: dict[str, Any]) -> tuple[Cache, ...]:
     for entry in document.get("caches", []):
         if entry["kind"] == "instruction":
             continue
-        of_core = entry.get("shared_by") == "core" or (
-            "cpus" in entry and len(parse_list(entry["cpus"])) <= threads
-        )
+        of_core = entry.get("shared_by") == "core" or ("cpus" in entry and len(parse_list(entry["cpus"])) <= threads)
         cache = Cache(
             int(entry["level"]), entry["kind"], int(entry["size_bytes"]), int(entry["ways"]),
             int(entry["line_bytes"]), "core" if of_core else "node",
@@ -149,11 +141,6 @@ def _caches(document: dict[str, Any]) -> tuple[Cache, ...]:
 
 def _neighbours(cpus: tuple[int, ...]) -> bool:
     return cpus == tuple(range(cpus[0], cpus[0] + len(cpus)))
-
-
-def _default_distances(count: int) -> list[list[int]]:
-    """Linux assumes these if the firmware has none."""
-    return [[10 if a == b else 20 for b in range(count)] for a in range(count)]
 
 
 def _lab_memory(nodes: list[dict[str, Any]], wanted: int | list[int] | None) -> list[int]:

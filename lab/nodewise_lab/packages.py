@@ -7,7 +7,6 @@ import subprocess
 import tarfile
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from .errors import LabError
@@ -20,17 +19,12 @@ _IMAGE_PACKAGE = re.compile(r"linux-image-(?:unsigned-)?\d[\w.+~-]*-(?:amd64|gen
 
 def _apt(*command: str, directory: Path | None = None) -> str:
     if shutil.which(command[0]) is None:
-        raise LabError(
-            f"cannot find {command[0]}, which gets a kernel from the distribution", "it is not in PATH",
-            "choose a kernel: export NODEWISE_KERNEL_DEB=FILE.deb or NODEWISE_KERNEL=/boot/vmlinuz-VERSION",
-        )  # fmt: skip
-    result = subprocess.run(
-        command, capture_output=True, text=True, cwd=directory, stdin=subprocess.DEVNULL
-    )
+        asked = f"cannot find {command[0]}, which gets a kernel from the distribution"
+        hint = "choose a kernel: export NODEWISE_KERNEL_DEB=FILE.deb or NODEWISE_KERNEL=/boot/vmlinuz-VERSION"
+        raise LabError(asked, "it is not in PATH", hint)
+    result = subprocess.run(command, capture_output=True, text=True, cwd=directory, stdin=subprocess.DEVNULL)
     if result.returncode != 0:
-        answer = (
-            result.stderr.strip() or result.stdout.strip() or f"exit status {result.returncode}"
-        ).splitlines()[-1]
+        answer = (result.stderr.strip() or result.stdout.strip() or f"exit status {result.returncode}").splitlines()[-1]
         raise LabError(f"cannot run '{' '.join(command)}'", answer, _UPDATE)
     return result.stdout
 
@@ -58,43 +52,26 @@ def current_packages() -> list[str]:
     # Ubuntu splits its kernel; the module package with 9p has changed between releases.
     release = image.removeprefix("linux-image-").removeprefix("unsigned-")
     known = _apt("apt-cache", "pkgnames", "linux-modules-").split()
-    return [image] + [
-        name
-        for name in (f"linux-modules-{release}", f"linux-modules-extra-{release}")
-        if name in known
-    ]
+    return [image] + [name for name in (f"linux-modules-{release}", f"linux-modules-extra-{release}") if name in known]
 
 
-@contextmanager
-def downloaded(packages: list[str]) -> Iterator[list[Path]]:
-    """Yields the packages' files, in a directory that is removed at the end."""
+def read(packages: list[Path], wanted: re.Pattern[str]) -> dict[str, bytes]:
+    """Every regular file of the packages whose path (without a leading ./ or usr/) matches."""
+    return {path: content for package in packages for path, content in _files(package, wanted)}
+
+
+def read_downloaded(packages: list[str], wanted: re.Pattern[str]) -> dict[str, bytes]:
+    """The same for packages that are downloaded, into a directory that is removed at the end."""
     with tempfile.TemporaryDirectory(prefix="nodewise-kernel-") as name:
         directory = Path(name)
         directory.chmod(0o755)  # apt, started by root, downloads as another user if it can
         _apt("apt-get", "download", "--quiet", *packages, directory=directory)
         # In the order of `packages`; a file's name has the package's name, version and architecture.
-        yield [next(directory.glob(f"{package}_*.deb")) for package in packages]
+        return read([next(directory.glob(f"{package}_*.deb")) for package in packages], wanted)
 
 
-class PackageFiles:
-    """The files under boot/ and lib/modules/ of some packages, read into memory on demand."""
-
-    def __init__(self, packages: list[Path]):
-        self._packages = packages
-
-    def read(self, wanted: re.Pattern[str]) -> dict[str, bytes]:
-        """Every regular file whose path (without a leading ./ or usr/) matches."""
-        found: dict[str, bytes] = {}
-        for package in self._packages:
-            found.update(_read_package(package, wanted))
-        return found
-
-
-def _read_package(package: Path, wanted: re.Pattern[str]) -> dict[str, bytes]:
-    found: dict[str, bytes] = {}
-    with subprocess.Popen(
-        ["dpkg-deb", "--fsys-tarfile", package], stdout=subprocess.PIPE
-    ) as unpacker:
+def _files(package: Path, wanted: re.Pattern[str]) -> Iterator[tuple[str, bytes]]:
+    with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", package], stdout=subprocess.PIPE) as unpacker:
         assert unpacker.stdout is not None
         try:
             with tarfile.open(fileobj=unpacker.stdout, mode="r|") as archive:
@@ -102,8 +79,7 @@ def _read_package(package: Path, wanted: re.Pattern[str]) -> dict[str, bytes]:
                     path = member.name.removeprefix("./").removeprefix("usr/")
                     if member.isfile() and wanted.fullmatch(path):
                         content = archive.extractfile(member)
-                        found[path] = content.read() if content else b""
+                        yield path, content.read() if content else b""
         except tarfile.TarError as error:
             hint = "download it again: apt-get download PACKAGE"
             raise LabError(f"cannot read the package {package}", str(error), hint) from error
-    return found

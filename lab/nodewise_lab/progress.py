@@ -4,6 +4,7 @@
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TextIO
 
 from .errors import Reporter
@@ -14,22 +15,19 @@ _ERASE_LINE = "\r\x1b[K"
 TICK_SECONDS = 0.5  # call `tick` at least this often
 
 
+@dataclass
 class Progress:
     """A context manager without a thread: the line changes when `tick` is called."""
 
-    def __init__(
-        self,
-        what: str,
-        reporter: Reporter,
-        stream: TextIO | None = None,
-        now: Callable[[], float] = time.monotonic,
-    ):
-        self._what = what
-        self._stream = sys.stderr if stream is None else stream
+    what: str
+    reporter: Reporter
+    stream: TextIO = field(default_factory=lambda: sys.stderr)
+    now: Callable[[], float] = time.monotonic
+
+    def __post_init__(self) -> None:
         # With --verbose the guest's console is shown instead.
-        self._shown = not reporter.quiet and not reporter.verbose and self._stream.isatty()
-        self._now = now
-        self._started = now()
+        self._shown = not self.reporter.quiet and not self.reporter.verbose and self.stream.isatty()
+        self._started = self.now()
         self._next = self._started + _QUIET_SECONDS
         self._drawn = False
 
@@ -41,11 +39,11 @@ class Progress:
             self._write(_ERASE_LINE)
 
     def tick(self) -> None:
-        if self._shown and self._now() >= self._next:
-            self._next = self._now() + _REDRAW_SECONDS
+        if self._shown and self.now() >= self._next:
+            self._next = self.now() + _REDRAW_SECONDS
             self._drawn = True
-            self._write(f"{_ERASE_LINE}{self._what}  {self._now() - self._started:.0f} s")
+            self._write(f"{_ERASE_LINE}{self.what}  {self.now() - self._started:.0f} s")
 
     def _write(self, text: str) -> None:
-        self._stream.write(text)
-        self._stream.flush()
+        self.stream.write(text)
+        self.stream.flush()

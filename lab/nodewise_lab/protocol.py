@@ -68,9 +68,7 @@ class Decoder:
             end = start + FRAME_HEADER_BYTES + size
             if len(self._received) < end:
                 break
-            frames.append(
-                (FrameType(kind), bytes(self._received[start + FRAME_HEADER_BYTES : end]))
-            )
+            frames.append((FrameType(kind), bytes(self._received[start + FRAME_HEADER_BYTES : end])))
             start = end
         del self._received[:start]
         return frames

@@ -33,20 +33,16 @@ def find() -> Qemu:
     numbers = tuple(map(int, match.groups())) if match else ()
     if numbers < quirks.OLDEST_QEMU:
         oldest = ".".join(map(str, quirks.OLDEST_QEMU))
-        raise LabError(
-            f"cannot use {program}", f"version {oldest} or later is needed, and this is '{version_text}'", INSTALL
-        )
+        answered = f"version {oldest} or later is needed, and this is '{version_text}'"
+        raise LabError(f"cannot use {program}", answered, INSTALL)
     return Qemu(program, version_text, numbers, _firmware(program))
 
 
 def _output(*command: str) -> str:
     result = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     if result.returncode != 0:
-        raise LabError(
-            f"cannot run '{' '.join(command)}'",
-            result.stderr.strip() or f"exit status {result.returncode}",
-            INSTALL,
-        )
+        answered = result.stderr.strip() or f"exit status {result.returncode}"
+        raise LabError(f"cannot run '{' '.join(command)}'", answered, INSTALL)
     return result.stdout
 
 
@@ -60,31 +56,20 @@ def _firmware(program: str) -> tuple[str, ...]:
 
 def machine_arguments(machine: Machine) -> list[str]:
     """The board with its processors, memories, distances and costs, and the kernel's options for them."""
-    layout = _layout(machine)
+    layout = checked_layout(machine)
     costs = _cost_arguments(machine)
-    board = [
-        "-machine",
-        "q35" + (",hmat=on" if costs else ""),
-        "-cpu",
-        quirks.cpu_model(layout.threads),
-    ]
-    memory = ["-m", f"{machine.memory_bytes >> 20}M"]
-    boot = ["-append", " ".join(quirks.boot_options(layout))]
-    return (
-        board
-        + memory
-        + _cpu_arguments(layout)
-        + _node_arguments(machine, layout, bool(costs))
-        + costs
-        + boot
-    )
+    return [
+        "-machine", "q35,hmat=on" if costs else "q35",
+        "-cpu", quirks.cpu_model(layout.threads),
+        "-m", f"{machine.memory_bytes >> 20}M",
+        *_cpu_arguments(layout),
+        *_node_arguments(machine, layout, bool(costs)),
+        *costs,
+        "-append", " ".join(quirks.boot_options(layout)),
+    ]  # fmt: skip
 
 
-def layout_warnings(machine: Machine) -> tuple[str, ...]:
-    return _layout(machine).warnings
-
-
-def _layout(machine: Machine) -> Layout:
+def checked_layout(machine: Machine) -> Layout:
     try:
         return layout_of(machine)
     except ValueError as error:
@@ -93,16 +78,14 @@ def _layout(machine: Machine) -> Layout:
 
 
 def _cpu_arguments(layout: Layout) -> list[str]:
-    leading = 0  # QEMU plugs in these first slots by itself
-    while leading < len(layout.present) and layout.index(layout.present[leading]) == leading:
-        leading += 1
-    arguments = [
-        "-smp",
-        f"cpus={leading},maxcpus={layout.slot_count},sockets={layout.sockets},cores={layout.cores},threads={layout.threads}",
-    ]
-    for slot in layout.present[leading:]:
+    present = layout.present
+    # QEMU plugs in these first slots by itself.
+    leading = next((i for i, slot in enumerate(present) if layout.index(slot) != i), len(present))
+    shape = f"sockets={layout.sockets},cores={layout.cores},threads={layout.threads}"
+    arguments = ["-smp", f"cpus={leading},maxcpus={layout.slot_count},{shape}"]
+    for slot in present[leading:]:
         place = f"socket-id={slot.socket},core-id={slot.core},thread-id={slot.thread}"
-        arguments += ["-device", f"{quirks.hotplug_cpu_type()},{place}"]
+        arguments += ["-device", f"{quirks.HOTPLUG_CPU_TYPE},{place}"]
     return arguments
 
 
@@ -114,10 +97,7 @@ def _node_arguments(machine: Machine, layout: Layout, with_costs: bool) -> list[
         node = nodes.get(id)
         option = f"node,nodeid={id}"
         if node and node.memory_bytes:
-            arguments += [
-                "-object",
-                f"memory-backend-ram,id=memory{id},size={node.memory_bytes >> 20}M",
-            ]
+            arguments += ["-object", f"memory-backend-ram,id=memory{id},size={node.memory_bytes >> 20}M"]
             option += f",memdev=memory{id}"
         if with_costs:
             option += f",initiator={_nearest_initiator(machine, id)}"
@@ -150,18 +130,13 @@ def _cost_arguments(machine: Machine) -> list[str]:
             latency, bandwidth = known.get(("latency", a, b)), known.get(("bandwidth", a, b))
             if latency is None or bandwidth is None:
                 return []
-            head = f"hmat-lb,initiator={a},target={b},hierarchy=memory"
-            arguments += ["-numa", f"{head},data-type=access-latency,latency={round(latency)}"]
-            arguments += [
-                "-numa",
-                f"{head},data-type=access-bandwidth,bandwidth={quirks.bandwidth_argument(bandwidth)}",
-            ]
+            head = f"hmat-lb,initiator={a},target={b},hierarchy=memory,data-type=access"
+            arguments += ["-numa", f"{head}-latency,latency={round(latency)}"]
+            arguments += ["-numa", f"{head}-bandwidth,bandwidth={quirks.bandwidth_argument(bandwidth)}"]
     return arguments
 
 
-def device_arguments(
-    port_fd: int, console_fd: int, monitor_fd: int, work_directory: str
-) -> list[str]:
+def device_arguments(port_fd: int, console_fd: int, monitor_fd: int, work_directory: str) -> list[str]:
     """The devices between guest and host. QEMU inherits the sockets, so they have no path to open."""
     return [
         "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",

@@ -25,9 +25,6 @@ class Qmp:
         """Passes a descriptor to QEMU; later commands name it fd:NAME."""
         self._send("getfd", {"fdname": name}, [fd])
 
-    def status(self) -> str:
-        return self.execute("query-status")["status"]
-
     def wait_for_migration(self, seconds: float = 60) -> None:
         """Waits until the command migrate or migrate-incoming has succeeded."""
         deadline = time.monotonic() + seconds
@@ -43,9 +40,7 @@ class Qmp:
     def _send(self, command: str, arguments: dict[str, Any], fds: list[int]) -> Any:
         request: dict[str, Any] = {"execute": command}
         if arguments:
-            request["arguments"] = {
-                key.replace("_", "-"): value for key, value in arguments.items()
-            }
+            request["arguments"] = {key.replace("_", "-"): value for key, value in arguments.items()}
         try:
             socket.send_fds(self._connection, [json.dumps(request).encode()], fds)
         except OSError as error:

@@ -9,11 +9,12 @@ from .layout import Layout
 
 QemuVersion = tuple[int, int, int]
 
+HOTPLUG_CPU_TYPE = "max-x86_64-cpu"
 OLDEST_QEMU: QemuVersion = (6, 2, 0)  # the first version whose -smp accepts empty slots with explicit sockets
 
 # The reason and the hint for signals that end a command because of the emulation.
 SIGNAL_REASONS: dict[int, tuple[str, str]] = {
-    signal.SIGILL: ("the emulated processor has no AVX-512", "build for x86-64-v3: -march=x86-64-v3"),
+    signal.SIGILL: ("the emulated processor has no AVX-512", "build for x86-64-v3: -march=x86-64-v3")
 }
 
 _BOOT_OPTIONS = (
@@ -59,10 +60,6 @@ def boot_options(layout: Layout) -> tuple[str, ...]:
     return tuple(options)
 
 
-def host_cpus() -> int:
-    return len(os.sched_getaffinity(0))
-
-
 def accelerator(guest_cpus: int, qemu: QemuVersion, counting: bool) -> str:
     """TCG with one thread for all processors, or one thread for each.
 
@@ -72,7 +69,8 @@ def accelerator(guest_cpus: int, qemu: QemuVersion, counting: bool) -> str:
     if counting:
         parallel = counts_in_parallel(qemu)
     else:
-        parallel = platform.machine() == "x86_64" and guest_cpus <= 2 * host_cpus()
+        host_cpus = len(os.sched_getaffinity(0))
+        parallel = platform.machine() == "x86_64" and guest_cpus <= 2 * host_cpus
     return f"tcg,thread={'multi' if parallel else 'single'}"
 
 
@@ -100,10 +98,6 @@ def cpu_model(threads_per_core: int) -> str:
     # QEMU's default is an AMD processor, for which QEMU cannot describe hardware threads; for an Intel
     # processor it can. With this old model number Linux uses no feature that QEMU lacks.
     return f"{model},vendor=GenuineIntel,family=6,model=13"
-
-
-def hotplug_cpu_type() -> str:
-    return "max-x86_64-cpu"
 
 
 def bandwidth_argument(gigabytes_per_second: float) -> str:

@@ -33,28 +33,23 @@ class _Sink:
     open: bool = True
 
 
+@dataclass
 class Relay:
     """Runs one job on one machine. `fds` are the caller's stdin, stdout and stderr."""
 
-    def __init__(
-        self,
-        machine: VirtualMachine,
-        inbox: SignalInbox,
-        reporter: Reporter,
-        deadline: float | None,
-        fds: tuple[int, int, int] = (0, 1, 2),
-        grace_seconds: float = 0,
-    ):
-        self._machine = machine
-        self._inbox = inbox
-        self._reporter = reporter
-        self._deadline = deadline
-        self._grace_seconds = grace_seconds
+    machine: VirtualMachine
+    inbox: SignalInbox
+    reporter: Reporter
+    deadline: float | None
+    fds: tuple[int, int, int] = (0, 1, 2)
+    grace_seconds: float = 0
+
+    def __post_init__(self) -> None:
         self._overdue = False  # the time limit was reached, and the command got SIGTERM
-        self._stdin_fd = fds[0]
+        self._stdin_fd = self.fds[0]
         self._sinks = {
-            FrameType.STDOUT: _Sink(fds[1], Stream.STDOUT),
-            FrameType.STDERR: _Sink(fds[2], Stream.STDERR),
+            FrameType.STDOUT: _Sink(self.fds[1], Stream.STDOUT),
+            FrameType.STDERR: _Sink(self.fds[2], Stream.STDERR),
         }
         self._stdin_credit = protocol.STREAM_WINDOW
         self._stdin_open = True
@@ -66,7 +61,7 @@ class Relay:
     def run(self, job: bytes) -> int:
         """The command's status: an exit code, or minus the number of the signal that ended it."""
         self._send(protocol.encode(FrameType.JOB, job))
-        self._machine.port.setblocking(False)
+        self.machine.port.setblocking(False)
         while not self._finished():
             self._step()
         self._show_console()
@@ -82,7 +77,7 @@ class Relay:
             self._register(selector)
             ready = {key.fd: events for key, events in selector.select(_TICK_SECONDS)}
         self._forward_signals()
-        port = ready.get(self._machine.port.fileno(), 0)
+        port = ready.get(self.machine.port.fileno(), 0)
         if port & selectors.EVENT_READ:
             self._receive()
         if port & selectors.EVENT_WRITE:
@@ -95,10 +90,10 @@ class Relay:
         self._watch()
 
     def _register(self, selector: selectors.BaseSelector) -> None:
-        wanted = {self._inbox.fd: selectors.EVENT_READ}
+        wanted = {self.inbox.fd: selectors.EVENT_READ}
         if self._wait_status is None:
             to_port = selectors.EVENT_WRITE if self._to_guest else 0
-            wanted[self._machine.port.fileno()] = selectors.EVENT_READ | to_port
+            wanted[self.machine.port.fileno()] = selectors.EVENT_READ | to_port
             # Unsent frames mean that the guest is busy: more input would only fill memory.
             if self._stdin_open and self._stdin_credit > 0 and not self._to_guest:
                 wanted[self._stdin_fd] = selectors.EVENT_READ
@@ -111,39 +106,34 @@ class Relay:
     def _send(self, frames: bytes) -> None:
         self._to_guest += frames
         try:
-            sent = self._machine.port.send(self._to_guest) if self._to_guest else 0
-        except BlockingIOError:
-            return
+            sent = self.machine.port.send(self._to_guest) if self._to_guest else 0
         except OSError:
-            return  # QEMU has ended; reading the port reports it, with the reason
+            return  # it is full; or QEMU has ended, and reading the port reports it, with the reason
         del self._to_guest[:sent]
 
     def _receive(self) -> None:
         try:
-            data = self._machine.port.recv(1 << 18)
+            data = self.machine.port.recv(1 << 18)
         except BlockingIOError:
             return
         except OSError:
             data = b""
         if not data:
-            raise self._machine.failure(
-                "cannot run the command to its end", "the virtual machine ended first"
-            )
-        for frame, payload in self._machine.decoder.feed(data):
+            raise self.machine.failure("cannot run the command to its end", "the virtual machine ended first")
+        for frame, payload in self.machine.decoder.feed(data):
             self._handle(frame, payload)
 
     def _handle(self, frame: FrameType, payload: bytes) -> None:
         if sink := self._sinks.get(frame):
             if sink.open:
-                sink.waiting += (
-                    payload  # written when poll reports that it fits: signals must not wait for a slow reader
-                )
+                # Written when poll reports that it fits: signals must not wait for a slow reader.
+                sink.waiting += payload
         elif frame == FrameType.CREDIT:
             self._stdin_credit += protocol.integers(payload, 2)[1]
         elif frame == FrameType.STDIN_CLOSED:
             self._stdin_open = False
         elif frame == FrameType.NOTE:
-            self._reporter.note(payload.decode(errors="replace"))
+            self.reporter.note(payload.decode(errors="replace"))
         elif frame == FrameType.FAILURE:
             raise failure_of_guest(payload)
         elif frame == FrameType.EXIT:
@@ -178,15 +168,13 @@ class Relay:
     def _output_lost(self, sink: _Sink, error: OSError) -> None:
         """Closes the guest's pipe, too, so that the command gets the same error as on the host."""
         if error.errno != errno.EPIPE:
-            self._reporter.warning(
-                f"the rest of the command's {sink.stream.name.lower()} is lost: {error.strerror}"
-            )
+            self.reporter.warning(f"the rest of the command's {sink.stream.name.lower()} is lost: {error.strerror}")
         sink.open = False
         sink.waiting.clear()
         self._send(protocol.encode_integers(FrameType.OUTPUT_CLOSED, sink.stream))
 
     def _forward_signals(self) -> None:
-        for number in self._inbox.take():
+        for number in self.inbox.take():
             if number == signal.SIGWINCH:
                 size = shutil.get_terminal_size()
                 self._send(protocol.encode_integers(FrameType.WINDOW, size.lines, size.columns))
@@ -196,31 +184,29 @@ class Relay:
                 if since < _SAME_INTERRUPT_SECONDS:
                     continue
                 if since < _IMPATIENCE_SECONDS:
-                    self._reporter.note("interrupted twice: ending the virtual machine")
+                    self.reporter.note("interrupted twice: ending the virtual machine")
                     self._wait_status = int(signal.SIGINT)
                     return
                 self._last_interrupt = time.monotonic()
             self._send(protocol.encode_integers(FrameType.SIGNAL, number))
 
     def _show_console(self) -> None:
-        if self._reporter.verbose:
-            text = self._machine.console_text()
-            self._reporter.raw(text[self._console_shown :])
+        if self.reporter.verbose:
+            text = self.machine.console_text()
+            self.reporter.raw(text[self._console_shown :])
             self._console_shown = len(text)
 
     def _watch(self) -> None:
         self._show_console()
-        if self._deadline is None or time.monotonic() <= self._deadline or self._finished():
+        if self.deadline is None or time.monotonic() <= self.deadline or self._finished():
             return  # a command that ends in the same step has met its limit
-        if self._overdue or not self._grace_seconds:
+        if self._overdue or not self.grace_seconds:
             raise _overdue()
         self._overdue = True
-        self._deadline += self._grace_seconds
+        self.deadline += self.grace_seconds
         self._send(protocol.encode_integers(FrameType.SIGNAL, signal.SIGTERM))
 
 
 def _overdue() -> LabError:
-    return LabError(
-        "cannot run the command to its end", "the time limit was reached",
-        "give it more time: --on-timeout SECONDS (0: no limit)", STATUS_TIMEOUT,
-    )  # fmt: skip
+    hint = "give it more time: --on-timeout SECONDS (0: no limit)"
+    return LabError("cannot run the command to its end", "the time limit was reached", hint, STATUS_TIMEOUT)

@@ -15,7 +15,7 @@ from .relay import Relay
 from .signals import SignalInbox
 
 _OUT_OF_MEMORY = "Out of memory: Killed process"
-_UNFINISHED = ".nodewise-unfinished-"  # guest/writeback.c
+_UNFINISHED = ".nodewise-unfinished-"  # guest/roots.c
 
 
 @dataclass(frozen=True)
@@ -29,17 +29,13 @@ class Request:
     grace_seconds: float = 0  # between SIGTERM at the time limit and the end of the machine
 
 
-def run(
-    request: Request, inbox: SignalInbox, reporter: Reporter, fds: tuple[int, int, int] = (0, 1, 2)
-) -> int:
+def run(request: Request, inbox: SignalInbox, reporter: Reporter, fds: tuple[int, int, int] = (0, 1, 2)) -> int:
     """Returns the command's exit code, or minus the number of the signal that ended it."""
     deadline = time.monotonic() + request.timeout_seconds if request.timeout_seconds else None
     guest_kernel = kernel.ensure(reporter)
     emulator = qemu.find()
-    blueprint = vm.blueprint(
-        emulator, guest_kernel, initrd.build(guest_kernel.modules), request.machine
-    )
-    for warning in qemu.layout_warnings(request.machine):
+    blueprint = vm.Blueprint(emulator, guest_kernel, initrd.build(guest_kernel.modules), request.machine)
+    for warning in qemu.checked_layout(request.machine).warnings:
         reporter.warning(warning)
     with contextlib.ExitStack() as stack:
         if request.counts:
@@ -47,18 +43,14 @@ def run(
             blueprint = replace(blueprint, counting=stack.enter_context(counter))
         machine = stack.enter_context(
             snapshot.ready_machine(
-                blueprint,
-                request.machine.name,
-                job.working_directory(),
-                request.use_snapshot,
-                reporter,
+                blueprint, request.machine.name, job.working_directory(), request.use_snapshot, reporter
             )
         )
         stack.callback(_report_modes, machine, reporter)
         if request.settings.tty:
             stack.enter_context(terminal.raw())
             inbox.watch_window_size()
-        inbox.start_forwarding()
+        inbox.forwarding = True
         relay = Relay(machine, inbox, reporter, deadline, fds, request.grace_seconds)
         status = relay.run(job.describe(request.command, request.settings, request.machine.name))
         _explain(status, machine, request.machine, reporter)
@@ -69,9 +61,7 @@ def _report_modes(machine: vm.VirtualMachine, reporter: Reporter) -> None:
     if not machine.modes:
         return
     for name in dict.fromkeys(map(_shown, machine.modes.stripped)):
-        reporter.warning(
-            f"{name}: written without setuid and setgid bits, because root started the lab"
-        )
+        reporter.warning(f"{name}: written without setuid and setgid bits, because root started the lab")
     if machine.modes.missing:
         reporter.detail(f"setuid and setgid bits of files are not checked: {machine.modes.missing}")
 
@@ -90,6 +80,4 @@ def _explain(status: int, machine: vm.VirtualMachine, wanted: Machine, reporter:
     if _OUT_OF_MEMORY in machine.console_text():
         size = wanted.memory_bytes >> 20
         hint = "increase lab.memory_bytes_per_node in the machine file"
-        reporter.warning(
-            with_hint(f"the guest ran out of memory ({size} MiB in total) and killed a process", hint)
-        )
+        reporter.warning(with_hint(f"the guest ran out of memory ({size} MiB in total) and killed a process", hint))

@@ -41,9 +41,7 @@ def run_on(machine: Machine, inbox: SignalInbox, reporter: Reporter, use_snapsho
     lines += _compare(machine, _View(shown))
     print("\n".join(lines))
     failed = status != 0 or any(line.startswith("FAILED") for line in lines)
-    print(
-        f"{machine.name}: the guest {'differs from' if failed else 'matches'} the machine file"
-    )
+    print(f"{machine.name}: the guest {'differs from' if failed else 'matches'} the machine file")
     return STATUS_LAB_FAILED if failed else 0
 
 
@@ -71,26 +69,16 @@ def _compare(machine: Machine, view: _View) -> list[str]:
     nodes = machine.online_nodes
     results = [
         _result("nodes online", tuple(node.id for node in nodes), view.numbers("online")),
-        _result(
-            "nodes with processors", tuple(n.id for n in nodes if n.cpus), view.numbers("has_cpu")
-        ),
-        _result(
-            "nodes with memory",
-            tuple(n.id for n in nodes if n.memory_bytes),
-            view.numbers("has_memory"),
-        ),
+        _result("nodes with processors", tuple(n.id for n in nodes if n.cpus), view.numbers("has_cpu")),
+        _result("nodes with memory", tuple(n.id for n in nodes if n.memory_bytes), view.numbers("has_memory")),
     ]
     for node in nodes:
         row = " ".join(str(machine.distances[node.id, other.id]) for other in nodes)
-        results.append(
-            _result(
-                f"processors of node {node.id}", node.cpus, view.numbers(f"node{node.id}/cpulist")
-            )
-        )
-        results.append(
-            _result(f"distances of node {node.id}", row, view.text(f"node{node.id}/distance"))
-        )
-        results.append(_memory_result(machine, node, view.total_bytes(node.id)))
+        results += [
+            _result(f"processors of node {node.id}", node.cpus, view.numbers(f"node{node.id}/cpulist")),
+            _result(f"distances of node {node.id}", row, view.text(f"node{node.id}/distance")),
+            _memory_result(machine, node, view.total_bytes(node.id)),
+        ]
     threads = layout_of(machine).threads
     results.append(_result("hardware threads per core", threads, len(view.numbers("siblings"))))
     return results + _cost_results(machine, view)
@@ -102,11 +90,9 @@ def _result(what: str, wanted: object, seen: object) -> str:
 
 def _memory_result(machine: Machine, node: Node, seen: int) -> str:
     first = next(n.id for n in machine.online_nodes if n.memory_bytes)
-    reserve = (
-        _OVERHEAD_BYTES
-        + int(node.memory_bytes * _OVERHEAD_SHARE)
-        + (_KERNEL_BYTES if node.id == first else 0)
-    )
+    reserve = _OVERHEAD_BYTES + int(node.memory_bytes * _OVERHEAD_SHARE)
+    if node.id == first:
+        reserve += _KERNEL_BYTES
     good = node.memory_bytes - reserve <= seen <= node.memory_bytes
     text = f"memory of node {node.id}: {seen // MIB} of {node.memory_bytes // MIB} MiB"
     return f"ok {text}" if good else f"FAILED {text}: more is missing than the kernel reserves"
@@ -119,8 +105,6 @@ def _cost_results(machine: Machine, view: _View) -> list[str]:
         latency = view.text(f"node{node.id}/access0/initiators/read_latency")
         if not latency:
             continue
-        known = [
-            p.value for p in machine.parameters if p.name == "latency" and p.target_node == node.id
-        ]
+        known = [p.value for p in machine.parameters if p.name == "latency" and p.target_node == node.id]
         results.append(_result(f"latency of node {node.id} in ns", str(round(min(known))), latency))
     return results

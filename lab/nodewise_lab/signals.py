@@ -15,7 +15,7 @@ class SignalInbox:
     """Installs the handlers until the process ends."""
 
     def __init__(self) -> None:
-        self._forwarding = False
+        self.forwarding = False
         self.fd, self._writer = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         signal.set_wakeup_fd(self._writer, warn_on_full_buffer=False)
         for number in _FORWARDED:
@@ -26,9 +26,6 @@ class SignalInbox:
     def watch_window_size(self) -> None:
         signal.signal(signal.SIGWINCH, self._handle)
 
-    def start_forwarding(self) -> None:
-        self._forwarding = True
-
     def take(self) -> list[int]:
         try:
             return list(os.read(self.fd, 512))
@@ -36,7 +33,7 @@ class SignalInbox:
             return []
 
     def _handle(self, number: int, _: FrameType | None) -> None:
-        if not self._forwarding and number != signal.SIGWINCH:
+        if not self.forwarding and number != signal.SIGWINCH:
             raise Interrupted(number)
 
 

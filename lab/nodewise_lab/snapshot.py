@@ -5,9 +5,11 @@ import contextlib
 import fcntl
 import hashlib
 import os
+import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from . import cache
 from .errors import LabError, Reporter
@@ -23,8 +25,7 @@ _SNAPSHOTS_KEPT = 16  # about 100 MiB each
 
 
 def entry_of(blueprint: Blueprint) -> cache.Entry:
-    digest = hashlib.sha256("\0".join(blueprint.identity).encode())
-    digest.update(blueprint.initrd)
+    digest = hashlib.sha256("\0".join(blueprint.identity).encode() + blueprint.initrd)
     return cache.entry("snapshot", digest.hexdigest()[:16])
 
 
@@ -40,9 +41,7 @@ def ready_machine(
     with contextlib.ExitStack() as stack:
         try:
             with Progress("waiting for another run that starts this machine", reporter) as shown:
-                mine = stack.enter_context(
-                    cache.locked(f"snapshot-{entry.key}", _PATIENCE_SECONDS, shown.tick)
-                )
+                mine = stack.enter_context(cache.locked(f"snapshot-{entry.key}", _PATIENCE_SECONDS, shown.tick))
         except LabError as error:
             reporter.warning(f"no snapshot: {error}")
             return _boot(blueprint, work_directory, reporter)
@@ -51,22 +50,24 @@ def ready_machine(
             return machine
         machine = _boot(blueprint, work_directory, reporter)
         if mine:
-            _or_end(machine, lambda: _save_or_warn(machine, entry, name, reporter))
+            with _ended_on_failure(machine):
+                _save_or_warn(machine, entry, name, reporter)
         return machine
 
 
 def _boot(blueprint: Blueprint, work_directory: str, reporter: Reporter) -> VirtualMachine:
     started = time.monotonic()
     machine = VirtualMachine(blueprint, work_directory)
-    with Progress("starting the virtual machine", reporter) as shown:
-        _or_end(machine, lambda: machine.wait_until_ready(shown.tick))
+    with Progress("starting the virtual machine", reporter) as shown, _ended_on_failure(machine):
+        machine.wait_until_ready(shown.tick)
     reporter.detail(f"booted in {time.monotonic() - started:.2f} s")
     return machine
 
 
-def _or_end(machine: VirtualMachine, action: Callable[[], None]) -> None:
+@contextlib.contextmanager
+def _ended_on_failure(machine: VirtualMachine) -> Iterator[None]:
     try:
-        action()
+        yield
     except BaseException:
         machine.end()
         raise
@@ -81,15 +82,12 @@ def _restored(
     started = time.monotonic()
     machine = VirtualMachine(blueprint, work_directory, incoming=True)
     try:
-        _load(machine, entry.path / _STATE)
+        with _ended_on_failure(machine):
+            _load(machine, entry.path / _STATE)
     except (QmpError, OSError) as error:
-        machine.end()
         reporter.warning(f"cannot restore the snapshot {entry.key}; making a new one: {error}")
         entry.remove()
         return None
-    except BaseException:
-        machine.end()
-        raise
     entry.mark_used()
     reporter.detail(f"restored in {time.monotonic() - started:.2f} s from {entry.path}")
     return machine
@@ -98,28 +96,23 @@ def _restored(
 def _load(machine: VirtualMachine, state: Path) -> None:
     with open(state, "rb") as file:
         reader, writer = _wide_pipe()
-        with contextlib.closing(_Descriptor(reader)) as end:
-            machine.qmp.hand_over("state", end.fd)
-        with contextlib.closing(_Descriptor(writer)) as end:
+        with reader:
+            machine.qmp.hand_over("state", reader.fileno())
+        with writer:
             machine.qmp.execute("migrate-incoming", uri="fd:state")
             # QEMU may not read the description for people at the end of the state. QEMU reports
             # whether the state is complete.
             with contextlib.suppress(BrokenPipeError):
-                while os.sendfile(end.fd, file.fileno(), None, _CHUNK):
+                while os.sendfile(writer.fileno(), file.fileno(), None, _CHUNK):
                     pass
     machine.qmp.wait_for_migration()
     machine.qmp.execute("cont")
 
 
-def _save_or_warn(
-    machine: VirtualMachine, entry: cache.Entry, name: str, reporter: Reporter
-) -> None:
+def _save_or_warn(machine: VirtualMachine, entry: cache.Entry, name: str, reporter: Reporter) -> None:
     """Saves the machine, which continues afterwards even if it could not be saved."""
     started = time.monotonic()
-    about = {
-        "machine": name,
-        "made": cache.now(),
-    }
+    about = {"machine": name, "made": cache.now()}
     machine.qmp.execute("stop")
     try:
         cache.remove_unfinished()
@@ -137,28 +130,17 @@ def _save_or_warn(
 def _save(machine: VirtualMachine, state: Path) -> None:
     """Writes the file in this process, not by a helper of QEMU, to get the file system's errors."""
     reader, writer = _wide_pipe()
-    with contextlib.closing(_Descriptor(reader)) as source, open(state, "wb") as file:
-        with contextlib.closing(_Descriptor(writer)) as end:
-            machine.qmp.hand_over("state", end.fd)
+    with reader, open(state, "wb") as file:
+        with writer:
+            machine.qmp.hand_over("state", writer.fileno())
         machine.qmp.execute("migrate-set-parameters", max_bandwidth=1 << 40)
         machine.qmp.execute("migrate", uri="fd:state")
-        while data := os.read(source.fd, _CHUNK):
-            file.write(data)
+        shutil.copyfileobj(reader, file, _CHUNK)
     machine.qmp.wait_for_migration()
 
 
-def _wide_pipe() -> tuple[int, int]:
+def _wide_pipe() -> tuple[BinaryIO, BinaryIO]:
     reader, writer = os.pipe()
     with contextlib.suppress(OSError):  # over the user's limit of pipe memory the pipe is only slower
         fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
-    return reader, writer
-
-
-class _Descriptor:
-    """One end of a pipe, for contextlib.closing."""
-
-    def __init__(self, fd: int):
-        self.fd = fd
-
-    def close(self) -> None:
-        os.close(self.fd)
+    return open(reader, "rb", buffering=0), open(writer, "wb", buffering=0)

@@ -16,15 +16,17 @@ from . import quirks
 from .counting import Counting
 from .errors import RETRY_HINT, LabError
 from .kernel import Kernel
-from .machine import Machine
 from .modes import ModeGuard
 from .progress import TICK_SECONDS
 from .protocol import Decoder, FrameType
+from .machine import Machine
 from .qemu import Qemu, device_arguments, machine_arguments
 from .qmp import Qmp, QmpError
 
 BOOT_SECONDS = 180
 _CONSOLE_TAIL_LINES = 25
+_PR_SET_PDEATHSIG = 1
+_libc = ctypes.CDLL(None)
 
 
 @dataclass(frozen=True)
@@ -34,13 +36,12 @@ class Blueprint:
     qemu: Qemu
     kernel: Kernel
     initrd: bytes
-    machine_arguments: tuple[str, ...]
-    guest_cpus: int
+    machine: Machine
     counting: Counting | None = None  # not a part of the snapshot
 
     @property
     def identity(self) -> list[str]:
-        options = [*self.machine_arguments, *device_arguments(0, 0, 0, "/")]
+        options = [*machine_arguments(self.machine), *device_arguments(0, 0, 0, "/")]
         return [self.qemu.version_text, *self.qemu.firmware, self.kernel.entry.key, *options]
 
 
@@ -62,16 +63,16 @@ class VirtualMachine:
             initrd.flush()
             channels = (qemu_port.fileno(), self.console.fileno(), qemu_monitor.fileno())
             command = [
-                blueprint.qemu.program, *blueprint.machine_arguments, *blueprint.qemu.firmware,
+                blueprint.qemu.program, *machine_arguments(blueprint.machine), *blueprint.qemu.firmware,
                 "-accel", quirks.accelerator(
-                    blueprint.guest_cpus, blueprint.qemu.version, counting is not None
+                    blueprint.machine.cpu_count, blueprint.qemu.version, counting is not None
                 ),
                 "-kernel", str(blueprint.kernel.image), "-initrd", f"/dev/fd/{initrd.fileno()}",
                 *device_arguments(*channels, work_directory),
                 *(("-incoming", "defer") if incoming else ()),
                 *(counting.arguments if counting else ()),
             ]  # fmt: skip
-            inherited = (*channels, initrd.fileno(), *(counting.fds if counting else ()))
+            inherited = (*channels, initrd.fileno(), *((counting.machine_fd, counting.result_fd) if counting else ()))
             self.process = self._start(command, inherited)
             try:
                 self.qmp = Qmp(monitor)  # QEMU answers once it has opened everything it inherited
@@ -92,7 +93,8 @@ class VirtualMachine:
         return process
 
     def _prepare(self) -> None:
-        _die_with_parent()
+        # If the runner is killed, it cannot end QEMU; the kernel ends QEMU then.
+        _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if self.modes:
             self.modes.install()
 
@@ -134,13 +136,11 @@ class VirtualMachine:
                     raise failure_of_guest(payload)
 
     def console_text(self) -> str:
-        size = os.fstat(self.console.fileno()).st_size
-        return os.pread(self.console.fileno(), size, 0).decode(errors="replace").replace("\r", "")
+        return _text_of(self.console).replace("\r", "")
 
     def failure(self, asked: str, answered: str) -> LabError:
         """The error with the messages of QEMU and the end of the guest's console."""
-        size = os.fstat(self._complaints.fileno()).st_size
-        said = os.pread(self._complaints.fileno(), size, 0).decode(errors="replace").strip()
+        said = _text_of(self._complaints).strip()
         console = "\n".join(self.console_text().strip().splitlines()[-_CONSOLE_TAIL_LINES:])
         if said:
             answered += f"; QEMU reports: {said}"
@@ -150,8 +150,8 @@ class VirtualMachine:
         return LabError(asked, answered, RETRY_HINT)
 
 
-def blueprint(qemu: Qemu, kernel: Kernel, initrd: bytes, machine: Machine) -> Blueprint:
-    return Blueprint(qemu, kernel, initrd, tuple(machine_arguments(machine)), machine.cpu_count)
+def _text_of(file: BinaryIO) -> str:
+    return os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0).decode(errors="replace")
 
 
 def failure_of_guest(payload: bytes) -> LabError:
@@ -159,12 +159,3 @@ def failure_of_guest(payload: bytes) -> LabError:
     status = int.from_bytes(payload[:4], "little")
     asked, answered, hint = payload[4:].decode(errors="replace").split("\0")[:3]
     return LabError(asked, answered, hint, status)
-
-
-_PR_SET_PDEATHSIG = 1
-_libc = ctypes.CDLL(None)
-
-
-def _die_with_parent() -> None:
-    """If the runner is killed, it cannot end QEMU; the kernel ends QEMU then."""
-    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

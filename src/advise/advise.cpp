@@ -1,26 +1,13 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "advise/advise.hpp"
 
-#include <algorithm>
-#include <deque>
 #include <iterator>
 #include <map>
 #include <ranges>
 #include <tuple>
-#include <utility>
 
-#include <fmt/core.h>
-
-#include "advise/cures.hpp"
-#include "advise/entries.hpp"
-#include "advise/jobs.hpp"
-#include "advise/joint_plan.hpp"
 #include "advise/patterns.hpp"
-#include "advise/planner.hpp"
 #include "advise/propose.hpp"
-#include "advise/remarks.hpp"
-#include "advise/words.hpp"
-#include "base/counted.hpp"
 
 namespace nodewise::advise {
 
@@ -31,9 +18,7 @@ namespace {
 std::vector<positions> by_toucher(const analysis_input& of, const positions& sites) {
   std::map<std::pair<std::string, std::string>, positions> groups;
   for (const std::size_t s : sites) {
-    const profile::object& what = of.first_object(s);
-    const profile::frame* const own =
-        what.touches.empty() ? nullptr : profile::own_frame(what.touches.front().where);
+    const profile::frame* const own = first_toucher(of.first_object(s));
     groups[own == nullptr ? std::pair<std::string, std::string>()
                           : std::pair(own->module, own->function)]
         .push_back(s);
@@ -42,18 +27,17 @@ std::vector<positions> by_toucher(const analysis_input& of, const positions& sit
 }
 
 named_objects named(const analysis& of, std::size_t at) {
-  const site& which = of.input.sites()[at];
+  const site& which = of.sites[at];
   named_objects made;
   made.program = which.program;
   made.name = which.name;
   for (const std::size_t i : which.items) {
-    const item& one = of.input.items()[i];
-    made.ids.push_back(one.what->id);
-    made.bytes += one.what->bytes;
+    made.ids.push_back(of.items[i].what->id);
+    made.bytes += of.items[i].what->bytes;
   }
   std::ranges::sort(made.ids);
-  if (!of.input.assumed() && of.input.bytes() > 0) {
-    made.share = which.bytes / of.input.bytes();
+  if (!of.assumed && of.bytes > 0) {
+    made.share = which.bytes / of.bytes;
     made.remote = which.bytes > 0 ? remote_bytes(of, which.items) / which.bytes : 0;
   }
   return made;
@@ -75,7 +59,7 @@ void add_code(const analysis_input& of, const positions& sites, finding& into) {
   std::vector<profile::using_code> touched;
   std::vector<profile::using_code> used;
   for (const std::size_t i : of.items_of(sites)) {
-    const profile::object& what = *of.items()[i].what;
+    const profile::object& what = *of.items[i].what;
     for (const profile::first_touch& each : what.touches) {
       if (const profile::frame* const own = profile::own_frame(each.where)) {
         touched.push_back({*own, static_cast<double>(each.pages)});
@@ -91,18 +75,18 @@ void add_code(const analysis_input& of, const positions& sites, finding& into) {
 class search {
  public:
   search(const analysis& of, advice& into)
-      : of_(of), into_(into), free_(of.input.sites().size(), 1),
-        now_{flow_under(of.input, {}, of.swept)} {}
+      : of_(of), into_(into), free_(of.sites.size(), 1), now_{flow_under(of, {}, of.swept)} {}
 
   void run() {
     for (const detector& each : detectors()) {
-      std::string missing = missing_evidence(of_.input, each.needs);
+      std::string missing = missing_evidence(of_, each.needs);
       const positions sites = missing.empty() ? each.sites(of_, free_for(each)) : positions();
       if (missing.empty() && sites.empty() && each.unjudged != nullptr) {
         missing = each.unjudged(of_);
       }
-      if (!missing.empty()) {
-        not_asked(each.what, missing);
+      const unexamined none{each.what, missing};
+      if (!missing.empty() && std::ranges::find(into_.not_asked, none) == into_.not_asked.end()) {
+        into_.not_asked.push_back(none);
       } else if (!sites.empty()) {
         look(each, sites);
       }
@@ -117,17 +101,9 @@ class search {
   [[nodiscard]] std::vector<char> free_for(const detector& by) const {
     std::vector<char> free = free_;
     for (std::size_t s = 0; s < free.size(); ++s) {
-      free[s] = by.can_place() && of_.input.sites()[s].places_itself ? 0 : free[s];
+      free[s] = by.can_place() && of_.sites[s].places_itself ? 0 : free[s];
     }
     return free;
-  }
-  void not_asked(pattern what, const std::string& missing) {
-    const auto same = [&](const unexamined& other) {
-      return other.what == what && other.missing == missing;
-    };
-    if (std::ranges::none_of(into_.not_asked, same)) {
-      into_.not_asked.push_back({what, missing});
-    }
   }
 
   /// Makes one finding for each place in the code that touched; those not worth it alone are tried
@@ -138,7 +114,7 @@ class search {
       return;
     }
     positions rest;
-    for (const positions& group : by_toucher(of_.input, sites)) {
+    for (const positions& group : by_toucher(of_, sites)) {
       finding made = finding_of(by, group);
       if (is_worth_it(made.worth)) {
         into_.findings.push_back(std::move(made));
@@ -159,14 +135,15 @@ class search {
       return;
     }
     dismissal none{by.what, std::move(made.objects), made.worth, ""};
-    const double share =
-        of_.input.bytes() > 0 ? bytes_moved(of_.input, sites) / of_.input.bytes() : 0;
+    const double share = of_.bytes > 0 ? bytes_moved(of_, sites) / of_.bytes : 0;
+    const bool is_spread = std::ranges::none_of(
+        of_.items_of(sites), [&](std::size_t i) { return of_.shapes[i].on_one_node(); });
     constexpr double little = 0.05;
     if (none.worth.binds_before == own_work) {
       none.reason = "threads are limited by their own work, not by memory";
     } else if (share < little) {
       none.reason = fmt::format("it makes up only {} of the program's traffic", percent(share));
-    } else if (by.what == pattern::dynamic_schedule && are_spread(sites)) {
+    } else if (by.what == pattern::dynamic_schedule && is_spread) {
       none.reason = "its pages are already spread, and placement can do no more: only work that "
                     "stays with its data would be local";
     } else {
@@ -174,11 +151,6 @@ class search {
                                 percent(std::max(0.0, made.worth.ratio - 1)));
     }
     into_.not_worth.push_back(std::move(none));
-  }
-
-  [[nodiscard]] bool are_spread(const positions& sites) const {
-    return std::ranges::none_of(of_.input.items_of(sites),
-                                [&](std::size_t i) { return of_.shapes[i].on_one_node(); });
   }
 
   finding finding_of(const detector& by, const positions& sites) {
@@ -191,10 +163,10 @@ class search {
     for (const std::size_t s : sites) {
       made.objects.push_back(named(of_, s));
     }
-    const double samples = samples_of(of_.input, sites);
+    const double samples = samples_of(of_, sites);
     if (by.can_place()) {
       const decision placed = decide(of_, sites, {});
-      for (const std::size_t program : of_.input.programs()) {
+      for (const std::size_t program : of_.programs) {
         std::vector<plans::entry> some = entries_for(of_, program, placed.objects);
         std::ranges::move(some, std::back_inserter(made.entries));
       }
@@ -203,14 +175,14 @@ class search {
       }
     }
     const auto worth = by.can_place() ? worth_of_placing : worth_of;
-    made.worth = found.worth ? *found.worth : worth(of_.input, now_, *found.after, samples);
-    if (!found.worth && found.after && by.can_place() && made.entries.empty() &&
+    made.worth = found.worth ? *found.worth : worth(of_, now_, *found.after, samples);
+    if (!found.worth && by.can_place() && made.entries.empty() &&
         made.worth.how == gain::kind::predicted) {
       made.worth.how = gain::kind::at_most;
       made.worth.note = "if all data were local; no such placement was found";
     }
-    add_code(of_.input, sites, made);
-    made.cures = by.cures(subject_of(of_, sites));
+    add_code(of_, sites, made);
+    made.cures = by.cures(subject_of(of_, sites), by.with);
     if (!made.entries.empty()) {
       made.cures.push_back({"command", "place it from outside, without changing the program",
                             "nodewise run --plan FILE --verify -- PROGRAM\n"});
@@ -225,9 +197,9 @@ class search {
 };
 
 /// One proposal for each binary: ranks of the same program share a plan if they agree.
-std::vector<proposal> proposals_for(const analysis& of, const positions& job) {
+std::vector<proposal> proposals_for(const analysis& of) {
   std::vector<proposal> all;
-  for (const std::size_t program : job) {
+  for (const std::size_t program : of.programs) {
     proposal made = propose(of, program);
     const auto same = std::ranges::find_if(all, [&](const proposal& each) {
       return each.plan.program == made.plan.program && each.plan.build_id == made.plan.build_id;
@@ -235,31 +207,71 @@ std::vector<proposal> proposals_for(const analysis& of, const positions& job) {
     if (same == all.end()) {
       all.push_back(std::move(made));
     } else if (same->disagreement.empty()) {
-      join(of.input, made, *same);
+      join(of, made, *same);
     }
   }
   return all;
 }
 
+/// Adds what concerns all advice: assumed figures of the machine, and traffic that the prediction
+/// leaves out. Each sentence once.
+void add_remarks(const analysis_input& of, std::vector<std::string>& into) {
+  const auto add = [&](const std::string& text) {
+    if (std::ranges::find(into, text) == into.end()) {
+      into.push_back(text);
+    }
+  };
+  for (const std::string& each : of.costs.remarks) {
+    add(each);
+  }
+  if (!of.costs.absolute) {
+    add("the machine's bandwidths are unknown: gains are ratios for memories that are all alike");
+  }
+  if (std::ranges::any_of(of.workers,
+                          [&](const worker& each) { return of.thread(each).instructions > 0; })) {
+    add(of.costs.absolute
+            ? "a core is assumed to execute at most 4 billion instructions per second, and to "
+              "access memory at the same time: the longer of the two times counts. A program that "
+              "computes more slowly gains less"
+            : "without bandwidths it is unknown how much waiting the counted instructions hide: "
+              "none is assumed");
+  }
+  double lost = 0;
+  double all = 0;
+  for (const matrix& piece : flow_under(of, {}, {})) {
+    for (std::size_t w = 0; w < of.workers.size(); ++w) {
+      const double bytes = piece.moved_by(w, piece.columns);
+      all += bytes;
+      lost += of.workers[w].home == nowhere ? bytes : piece.at(w, of.nodes());
+    }
+  }
+  constexpr double some = 0.01;
+  if (lost > some * all) {
+    add(fmt::format("the prediction leaves out {} of the traffic: the node of its thread or of its "
+                    "page is unknown",
+                    percent(lost / all)));
+  }
+}
+
 } // namespace
 
 advice advise(const profile::profile& of, const topology& on) {
-  std::deque<analysis_input> jobs; // an analysis_input cannot be moved
+  std::vector<analysis_input> jobs;
   double largest = 0;
   for (positions& programs : jobs_of(of)) {
-    largest = std::max(largest, jobs.emplace_back(of, on, std::move(programs)).bytes());
+    largest = std::max(largest, jobs.emplace_back(of, on, std::move(programs)).bytes);
   }
   advice made;
   std::size_t left_out = 0;
-  for (const analysis_input& what : jobs) {
+  for (analysis_input& job : jobs) {
     constexpr double trifle = 0.01; // as for a launcher or a shell: no gain would be visible
-    if (what.bytes() < trifle * largest) {
-      left_out += what.programs().size();
+    if (job.bytes < trifle * largest) {
+      left_out += job.programs.size();
       continue;
     }
-    const analysis seen(what);
-    search(seen, made).run();
-    for (proposal& plan : proposals_for(seen, what.programs())) {
+    const analysis what(std::move(job));
+    search(what, made).run();
+    for (proposal& plan : proposals_for(what)) {
       const bool does_something =
           !plan.plan.objects.empty() || plan.rebinds || plan.worth.how != gain::kind::unavailable;
       if (!plan.refused.empty()) {
@@ -284,8 +296,7 @@ advice advise(const profile::profile& of, const topology& on) {
 }
 
 proposal make_plan(const profile::profile& of, const topology& on, std::size_t program) {
-  const analysis_input what(of, on, job_of(of, program));
-  return propose(analysis(what), program);
+  return propose(analysis({of, on, job_of(of, program)}), program);
 }
 
 } // namespace nodewise::advise

@@ -1,18 +1,14 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "advise/analysis_input.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 #include <tuple>
-#include <utility>
-
-#include <fmt/core.h>
 
 #include <nodewise/arithmetic.hpp>
+#include <nodewise/error.hpp>
 
-#include "profile/names.hpp"
+#include "base/text.hpp"
 
 namespace nodewise::advise {
 
@@ -46,11 +42,9 @@ std::optional<profile::thread_index> only_toucher(const profile::object& of) {
   }
   const auto most =
       std::ranges::max_element(pages, {}, [](const auto& each) { return each.second; });
-  if (most == pages.end() ||
-      static_cast<double>(most->second) < nearly_all * static_cast<double>(all)) {
-    return std::nullopt;
-  }
-  return most->first;
+  const bool is_only = most != pages.end() &&
+                       static_cast<double>(most->second) >= nearly_all * static_cast<double>(all);
+  return is_only ? std::optional(most->first) : std::nullopt;
 }
 
 /// Whether the cores are known to draw more together than their memory's figure: then the published
@@ -61,16 +55,11 @@ bool cores_draw_more(const model::machine_costs& on) {
   for (const model::core_unit& core : on.cores) {
     cores[core.node] += on.core[core.node].value;
   }
-  bool any = false;
-  for (std::size_t n = 0; n < on.size(); ++n) {
-    if (cores[n] > 0 && on.memory[n].value > 0) {
-      any = true;
-      if (cores[n] == model::unlimited || cores[n] < clearly * on.memory[n].value) {
-        return false;
-      }
-    }
-  }
-  return any;
+  const positions both = positions_below(
+      on.size(), [&](std::size_t n) { return cores[n] > 0 && on.memory[n].value > 0; });
+  return !both.empty() && std::ranges::all_of(both, [&](std::size_t n) {
+    return cores[n] != model::unlimited && cores[n] >= clearly * on.memory[n].value;
+  });
 }
 
 /// Objects with the same key come from one place in the code.
@@ -88,48 +77,50 @@ site_key key_of(const item& of) {
   return key;
 }
 
-} // namespace
-
-std::size_t position_or_nowhere(const model::machine_costs& on, node_id node) {
-  return on.position_of(node).value_or(nowhere);
+/// Whether one parent started the same program more than once, mostly at the same time.
+bool ran_together(const profile::program& a, const profile::program& b) {
+  const double overlap = std::min(a.ended_s, b.ended_s) - std::max(a.began_s, b.began_s);
+  const double shorter = std::min(a.ended_s - a.began_s, b.ended_s - b.began_s);
+  return a.parent != 0 && a.parent == b.parent && a.name == b.name && a.build_id == b.build_id &&
+         overlap > shorter / 2;
 }
 
-analysis_input::analysis_input(const profile::profile& of, const topology& on, positions programs)
-    : profile_(of), machine_(on), programs_(std::move(programs)),
-      costs_(model::costs_of(on.machine())),
-      other_costs_(cores_draw_more(costs_)
-                       ? costs_
-                       : model::costs_of(on.machine(), model::hypothesis::processors)) {
+} // namespace
+
+analysis_input::analysis_input(const profile::profile& of, const topology& on, positions together)
+    : profile(of), machine(on), programs(std::move(together)), costs(model::costs_of(on.machine())),
+      other_costs(cores_draw_more(costs)
+                      ? costs
+                      : model::costs_of(on.machine(), model::hypothesis::processors)) {
   node_set memories;
-  for (std::size_t n = 0; n < costs_.size(); ++n) {
-    if (costs_.memory[n].value > 0) {
-      memories.insert(costs_.nodes[n]);
+  for (std::size_t n = 0; n < costs.size(); ++n) {
+    if (costs.memory[n].value > 0) {
+      memories.insert(costs.nodes[n]);
     }
   }
-  memory_of_ = model::nearest_memory(costs_, memories);
-  absolute_ = costs_.absolute;
-  for (const std::size_t program : programs_) {
-    const profile::program& each = profile_.programs[program];
-    assumed_ = assumed_ || each.use_from == profile::use_source::none;
-    sampled_ = sampled_ || each.use_from == profile::use_source::hinting_faults;
-    absolute_ = absolute_ && each.use_unit_bytes > 0;
+  memory_of_ = model::nearest_memory(costs, memories);
+  absolute = costs.absolute;
+  for (const std::size_t program : programs) {
+    const profile::program& each = profile.programs[program];
+    assumed = assumed || each.use_from == profile::use_source::none;
+    sampled = sampled || each.use_from == profile::use_source::hinting_faults;
+    absolute = absolute && each.use_unit_bytes > 0;
   }
-  absolute_ = absolute_ && !assumed_;
-  main_works_.assign(profile_.programs.size(), 1);
-  teams_.resize(profile_.programs.size());
-  for (const std::size_t program : programs_) {
-    const std::size_t first_worker = workers_.size();
+  absolute = absolute && !assumed;
+  main_works_.assign(profile.programs.size(), 1);
+  teams_.resize(profile.programs.size());
+  for (const std::size_t program : programs) {
+    const std::size_t first_worker = workers.size();
     add_workers(program);
     add_items(program, first_worker);
   }
   add_sites();
-  add_bytes();
   mark_alone();
 }
 
 void analysis_input::add_workers(std::size_t program) {
-  const std::size_t first = workers_.size();
-  const std::vector<profile::thread>& threads = profile_.programs[program].threads;
+  const std::size_t first = workers.size();
+  const std::vector<profile::thread>& threads = profile.programs[program].threads;
   const positions mains = positions_where(threads, &profile::thread::main);
   const std::size_t main = mains.empty() ? 0 : mains.back();
   for (std::size_t t = 0; t < threads.size(); ++t) {
@@ -138,7 +129,7 @@ void analysis_input::add_workers(std::size_t program) {
     each.thread = t;
     each.ordinal = t == main ? 0 : t < main ? t + 1 : t;
     for (const profile::thread::stay& stay : threads[t].stays) {
-      const std::size_t node = position_or_nowhere(costs_, stay.node);
+      const std::size_t node = position_of(stay.node);
       if (stay.samples > 0 && has_cores(node)) {
         each.parts.push_back({node, static_cast<double>(stay.samples)});
       }
@@ -151,15 +142,16 @@ void analysis_input::add_workers(std::size_t program) {
     }
     const auto most = std::ranges::max_element(each.parts, {}, &worker::part::share);
     each.home = most == each.parts.end() ? nowhere : most->node;
-    workers_.push_back(std::move(each));
+    workers.push_back(std::move(each));
   }
-  mark_active(program, first);
-  number_workers(program, first);
-  mark_roaming(program, first);
+  const std::span<worker> team = std::span(workers).subspan(first);
+  mark_active(program, team);
+  number_workers(program, team);
+  mark_roaming(program, team);
 }
 
 void analysis_input::add_items(std::size_t program, std::size_t first_worker) {
-  const profile::program& from = profile_.programs[program];
+  const profile::program& from = profile.programs[program];
   for (const profile::object& each : from.objects) {
     item made;
     made.program = program;
@@ -170,17 +162,19 @@ void analysis_input::add_items(std::size_t program, std::size_t first_worker) {
     made.initialised = each.initialised;
     made.initialised_write_share = share_of(each.initialised_write_share);
     made.now = map_now(each);
-    std::vector<double> known(costs_.size() + 1, 0);
+    std::vector<double> known(costs.size() + 1, 0);
     made.now.add_pages(0, static_cast<double>(each.pages), 1, known);
     made.all_known = known.back() == 0;
     made.uses = from.use_from == profile::use_source::none
                     ? assume_uses(made)
                     : std::span<const profile::use_run>(each.uses);
     for (const profile::use_run& run : made.uses) {
-      for_each_use(*this, made, run,
-                   [&](std::size_t, double amount) { made.units += run.count > 0 ? amount : 0; });
+      for_each_use(*this, made, run, [&](std::size_t w, double amount) {
+        made.units += run.count > 0 ? amount : 0;
+        workers[w].bytes += amount * made.unit_bytes * (1 + made.write_share);
+      });
     }
-    items_.push_back(std::move(made));
+    items.push_back(std::move(made));
   }
 }
 
@@ -198,19 +192,19 @@ model::page_map analysis_input::map_now(const profile::object& of) const {
     }
   };
   for (const profile::resident_run& run : of.where) {
-    const std::size_t node = position_or_nowhere(costs_, run.node);
-    const bool known = node != nowhere && costs_.memory[node].value > 0;
-    until(run.first, costs_.size());
-    until(run.first + run.count, known ? node : costs_.size());
+    const std::size_t node = position_of(run.node);
+    const bool known = node != nowhere && costs.memory[node].value > 0;
+    until(run.first, costs.size());
+    until(run.first + run.count, known ? node : costs.size());
   }
   if (of.where.empty()) { // freed before it was queried: use its first touches
     for (const profile::touched_run& run : of.touched) {
-      const std::size_t node = position_or_nowhere(costs_, run.from);
-      until(run.first, costs_.size());
-      until(run.first + run.count, node == nowhere ? costs_.size() : memory_of_[node]);
+      const std::size_t node = position_of(run.from);
+      until(run.first, costs.size());
+      until(run.first + run.count, node == nowhere ? costs.size() : memory_of_[node]);
     }
   }
-  until(std::max(of.pages, blocks.empty() ? 1 : blocks.back().last) + 1, costs_.size());
+  until(std::max(of.pages, blocks.empty() ? 1 : blocks.back().last) + 1, costs.size());
   return model::page_map::of_blocks(std::move(blocks));
 }
 
@@ -218,16 +212,14 @@ std::span<const profile::use_run> analysis_input::assume_uses(const item& of) {
   const profile::object& what = *of.what;
   std::vector<profile::use_run> uses;
   const std::optional<profile::thread_index> toucher = only_toucher(what);
-  const bool by_main = toucher && of.first_worker + *toucher < workers_.size() &&
-                       workers_[of.first_worker + *toucher].ordinal == 0;
-  const auto page = static_cast<double>(profile_.page_bytes);
+  const bool by_main = toucher && of.first_worker + *toucher < workers.size() &&
+                       workers[of.first_worker + *toucher].ordinal == 0;
+  const auto page = static_cast<double>(profile.page_bytes);
   if (by_main && is_placeable(what.kind) && what.pages > 0) {
-    std::vector<profile::thread_index> threads;
-    for (std::size_t w = of.first_worker; w < workers_.size(); ++w) {
-      if (workers_[w].home != nowhere && workers_[w].number != nowhere) {
-        threads.push_back(workers_[w].thread);
-      }
-    }
+    const positions threads =
+        positions_where(std::span(workers).subspan(of.first_worker), [](const worker& each) {
+          return each.home != nowhere && each.number != nowhere;
+        });
     for (std::size_t k = 0; k < threads.size(); ++k) {
       const auto part = arithmetic::blocked(k, what.pages, threads.size());
       if (part.size() > 0) {
@@ -249,37 +241,32 @@ std::span<const profile::use_run> analysis_input::assume_uses(const item& of) {
 void analysis_input::add_sites() {
   std::map<site_key, std::size_t> found;
   std::map<std::size_t, std::vector<std::string>> names; // by program
-  for (const std::size_t program : programs_) {
-    names[program] = profile::names_of(profile_.programs[program]);
+  for (const std::size_t program : programs) {
+    names[program] = profile::names_of(profile.programs[program]);
   }
-  for (std::size_t i = 0; i < items_.size(); ++i) {
-    const item& each = items_[i];
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const item& each = items[i];
     const bool placeable = is_placeable(each.what->kind) && each.what->pages > 0;
-    const auto [at, fresh] = found.try_emplace(key_of(each), sites_.size());
+    const auto [at, fresh] = found.try_emplace(key_of(each), sites.size());
     if (fresh) {
-      const auto position =
-          static_cast<std::size_t>(each.what - profile_.programs[each.program].objects.data());
-      const std::optional<int> rank = profile_.programs[each.program].rank;
+      const profile::program& in = profile.programs[each.program];
+      const auto position = static_cast<std::size_t>(each.what - in.objects.data());
       const std::string whose =
-          rank && programs_.size() > 1 ? fmt::format(" (rank {})", *rank) : "";
-      sites_.push_back({each.program,
-                        names[each.program][position] + whose,
-                        {},
-                        0,
-                        placeable,
-                        each.what->kind == object_kind::region});
+          in.rank && programs.size() > 1 ? fmt::format(" (rank {})", *in.rank) : "";
+      sites.push_back({each.program, names[each.program][position] + whose, {}, 0, placeable});
+      sites.back().places_itself = each.what->kind == object_kind::region;
     }
-    site& of = sites_[at->second];
+    site& of = sites[at->second];
     of.items.push_back(i);
     of.bytes += each.bytes();
     of.placeable = of.placeable || placeable;
-    bytes_ += each.bytes();
+    bytes += each.bytes();
   }
-  std::ranges::sort(sites_, {},
+  std::ranges::sort(sites, {},
                     [](const site& each) { return std::pair(-each.bytes, each.items.front()); });
-  for (std::size_t s = 0; s < sites_.size(); ++s) {
-    for (const std::size_t i : sites_[s].items) {
-      items_[i].site = s;
+  for (std::size_t s = 0; s < sites.size(); ++s) {
+    for (const std::size_t i : sites[s].items) {
+      items[i].site = s;
     }
   }
   leave_single_rows();
@@ -289,20 +276,20 @@ void analysis_input::add_sites() {
 /// entry for them would match the whole group.
 void analysis_input::leave_single_rows() {
   const auto caller_of = [&](const site& of) {
-    const auto returns = profile::returns_of(items_[of.items.front()].what->made_at);
+    const auto returns = profile::returns_of(items[of.items.front()].what->made_at);
     return returns.empty() ? std::tuple(of.program, std::string(), std::uint64_t{0})
                            : std::tuple(of.program, returns[0]->module, returns[0]->offset);
   };
-  const auto kind_of = [&](const site& of) { return items_[of.items.front()].what->kind; };
+  const auto kind_of = [&](const site& of) { return items[of.items.front()].what->kind; };
   std::set<std::tuple<std::size_t, std::string, std::uint64_t>> grouped;
-  for (const site& each : sites_) {
+  for (const site& each : sites) {
     if (kind_of(each) == object_kind::group) {
       grouped.insert(caller_of(each));
     }
   }
-  for (site& each : sites_) {
+  for (site& each : sites) {
     const bool is_small = std::ranges::all_of(each.items, [&](std::size_t i) {
-      return items_[i].what->bytes < profile::largest_row_bytes;
+      return items[i].what->bytes < profile::largest_row_bytes;
     });
     const bool is_row =
         kind_of(each) == object_kind::heap && is_small && grouped.contains(caller_of(each));
@@ -310,33 +297,51 @@ void analysis_input::leave_single_rows() {
   }
 }
 
-void analysis_input::add_bytes() {
-  for (const item& each : items_) {
-    for (const profile::use_run& run : each.uses) {
-      for_each_use(*this, each, run, [&](std::size_t w, double amount) {
-        workers_[w].bytes += amount * each.unit_bytes * (1 + each.write_share);
-      });
-    }
-  }
-}
-
-positions analysis_input::items_of(const positions& sites) const {
+positions analysis_input::items_of(const positions& of_sites) const {
   positions all;
-  for (const std::size_t s : sites) {
-    all.insert(all.end(), sites_[s].items.begin(), sites_[s].items.end());
+  for (const std::size_t s : of_sites) {
+    all.insert(all.end(), sites[s].items.begin(), sites[s].items.end());
   }
   return all;
 }
 
 std::size_t filled_pages(const analysis_input& of, const item& what) {
-  const std::uint64_t page = of.profile().page_bytes;
+  const std::uint64_t page = of.profile.page_bytes;
   const std::uint64_t filled = (what.what->bytes + page - 1) / page;
   return static_cast<std::size_t>(what.what->pages == filled + 1 && filled > 0 ? filled
                                                                                : what.what->pages);
 }
 
 double bytes_moved(const analysis_input& of, const positions& sites) {
-  return sum_over(sites, [&](std::size_t s) { return of.sites()[s].bytes; });
+  return sum_over(sites, [&](std::size_t s) { return of.sites[s].bytes; });
+}
+
+std::vector<positions> jobs_of(const profile::profile& of) {
+  std::vector<positions> jobs;
+  for (std::size_t p = 0; p < of.programs.size(); ++p) {
+    const profile::program& one = of.programs[p];
+    const auto same = std::ranges::find_if(jobs, [&](const positions& job) {
+      const profile::program& first = of.programs[job.front()];
+      return (one.rank && first.rank) || ran_together(one, first);
+    });
+    if (same != jobs.end()) {
+      same->push_back(p);
+    } else {
+      jobs.push_back({p});
+    }
+  }
+  return jobs;
+}
+
+positions job_of(const profile::profile& of, std::size_t program) {
+  for (const positions& job : jobs_of(of)) {
+    if (std::ranges::find(job, program) != job.end()) {
+      return job;
+    }
+  }
+  throw error(error_kind::usage, fmt::format("making a plan for program {}", program),
+              fmt::format("the profile has {}", counted(of.programs.size(), "program")),
+              "choose one of these");
 }
 
 } // namespace nodewise::advise

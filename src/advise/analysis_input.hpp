@@ -6,13 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
-#include <deque>
 #include <functional>
 #include <numeric>
-#include <span>
-#include <string>
-#include <vector>
 
 #include <nodewise/topology.hpp>
 
@@ -79,44 +74,44 @@ struct site {
 
 class analysis_input {
  public:
-  /// `programs`: positions of those that are priced together. `of` and `on` must outlive this.
-  analysis_input(const profile::profile& of, const topology& on, positions programs);
+  /// `together`: positions of programs that are priced together. `of` and `on` must outlive this.
+  analysis_input(const profile::profile& of, const topology& on, positions together);
 
-  analysis_input(const analysis_input&) = delete;
-  analysis_input& operator=(const analysis_input&) = delete;
+  /// Items refer to memory of the input, so that it cannot be copied.
+  analysis_input(analysis_input&&) = default;
 
-  [[nodiscard]] const profile::profile& profile() const noexcept { return profile_; }
-  [[nodiscard]] const topology& machine() const noexcept { return machine_; }
-  [[nodiscard]] const positions& programs() const noexcept { return programs_; }
-  [[nodiscard]] const model::machine_costs& costs() const noexcept { return costs_; }
+  const profile::profile& profile;
+  const topology& machine;
+  positions programs; ///< that are priced together
+  model::machine_costs costs;
   /// The other interpretation of what the machine's bandwidths limit, where that is ambiguous.
-  [[nodiscard]] const model::machine_costs& other_costs() const noexcept { return other_costs_; }
-  [[nodiscard]] std::size_t nodes() const noexcept { return costs_.size(); }
-  /// The memory where first touch by the node's processors puts pages.
-  [[nodiscard]] std::size_t memory_of(std::size_t node) const { return memory_of_[node]; }
-  /// The operating system's node number.
-  [[nodiscard]] node_id number_of(std::size_t node) const { return costs_.nodes[node]; }
-
-  [[nodiscard]] const std::vector<worker>& workers() const noexcept { return workers_; }
-  [[nodiscard]] const std::vector<item>& items() const noexcept { return items_; }
-  /// Most bytes first.
-  [[nodiscard]] const std::vector<site>& sites() const noexcept { return sites_; }
-  /// The first object of the site at this position.
-  [[nodiscard]] const profile::object& first_object(std::size_t site) const {
-    return *items_[sites_[site].items.front()].what;
-  }
-  /// The items of these sites.
-  [[nodiscard]] positions items_of(const positions& sites) const;
-  [[nodiscard]] double bytes() const noexcept { return bytes_; } ///< moved by all items
-
+  model::machine_costs other_costs;
+  std::vector<worker> workers;
+  std::vector<item> items;
+  std::vector<site> sites; ///< most bytes first
+  double bytes = 0;        ///< moved by all items
   /// Which threads use memory was not observed. It is assumed that all threads use, in equal
   /// blocks, what the main thread touched first, and that everything else is used by its first
   /// toucher.
-  [[nodiscard]] bool assumed() const noexcept { return assumed_; }
-  /// Uses are samples from the kernel, not counts.
-  [[nodiscard]] bool sampled() const noexcept { return sampled_; }
-  /// Traffic and machine figures are in bytes and seconds.
-  [[nodiscard]] bool absolute() const noexcept { return absolute_; }
+  bool assumed = false;
+  bool sampled = false;  ///< uses are samples from the kernel, not counts
+  bool absolute = false; ///< traffic and machine figures are in bytes and seconds
+
+  [[nodiscard]] std::size_t nodes() const noexcept { return costs.size(); }
+  /// The memory where first touch by the node's processors puts pages.
+  [[nodiscard]] std::size_t memory_of(std::size_t node) const { return memory_of_[node]; }
+  /// The operating system's node number.
+  [[nodiscard]] node_id number_of(std::size_t node) const { return costs.nodes[node]; }
+  /// The node's position; `nowhere` if the machine does not have the node.
+  [[nodiscard]] std::size_t position_of(node_id node) const {
+    return costs.position_of(node).value_or(nowhere);
+  }
+  /// The first object of the site at this position.
+  [[nodiscard]] const profile::object& first_object(std::size_t site) const {
+    return *items[sites[site].items.front()].what;
+  }
+  /// The items of these sites.
+  [[nodiscard]] positions items_of(const positions& of_sites) const;
   /// Whether the main thread is thread 0 of a plan. If a runtime starts the threads, it always is.
   /// Otherwise the threads that the program starts follow it, or begin at 0 if it only waits for
   /// them. Numbers restart for threads that are started after all earlier ones were joined.
@@ -124,7 +119,7 @@ class analysis_input {
   /// Sizes of nested parallel regions, outermost first; empty if teams are flat.
   [[nodiscard]] const positions& teams(std::size_t program) const { return teams_[program]; }
   [[nodiscard]] const profile::program& program(std::size_t at) const {
-    return profile_.programs[at];
+    return profile.programs[at];
   }
   [[nodiscard]] const profile::thread& thread(const worker& of) const {
     return program(of.program).threads[of.thread];
@@ -132,48 +127,40 @@ class analysis_input {
 
  private:
   void add_workers(std::size_t program);
-  void mark_active(std::size_t program, std::size_t first_worker);
-  void number_workers(std::size_t program, std::size_t first_worker);
-  void number_team(std::size_t program, std::size_t first_worker);
-  void mark_roaming(std::size_t program, std::size_t first_worker);
+  // `team`: the program's workers, by thread.
+  void mark_active(std::size_t program, std::span<worker> team);
+  void number_workers(std::size_t program, std::span<worker> team);
+  void number_team(std::size_t program, std::span<worker> team);
+  void mark_roaming(std::size_t program, std::span<worker> team);
   void add_items(std::size_t program, std::size_t first_worker);
   void add_sites();
   void leave_single_rows();
-  void add_bytes();
   void mark_alone();
   [[nodiscard]] bool has_cores(std::size_t node) const {
-    return std::ranges::find(costs_.cores, node, &model::core_unit::node) != costs_.cores.end();
+    return std::ranges::find(costs.cores, node, &model::core_unit::node) != costs.cores.end();
   }
   [[nodiscard]] model::page_map map_now(const profile::object& of) const;
   [[nodiscard]] std::span<const profile::use_run> assume_uses(const item& of);
 
-  const profile::profile& profile_;
-  const topology& machine_;
-  positions programs_;
-  model::machine_costs costs_;
-  model::machine_costs other_costs_;
   positions memory_of_;
-  std::vector<worker> workers_;
   std::vector<char> main_works_; ///< by program of the profile
   std::vector<positions> teams_; ///< likewise
-  std::vector<item> items_;
-  std::vector<site> sites_;
-  std::deque<std::vector<profile::use_run>> assumed_uses_;
-  double bytes_ = 0;
-  bool assumed_ = false;
-  bool sampled_ = false;
-  bool absolute_ = false;
+  std::vector<std::vector<profile::use_run>> assumed_uses_;
 };
 
-/// The node's position; `nowhere` if the machine does not have the node.
-[[nodiscard]] std::size_t position_or_nowhere(const model::machine_costs& on, node_id node);
+/// Positions of programs that are priced together: the ranks of one job, or programs that one
+/// parent started more than once and that ran at once. All others are separate. In the order of
+/// their start.
+[[nodiscard]] std::vector<positions> jobs_of(const profile::profile& of);
+
+/// The job of one program. Throws `error` (usage) if the program does not exist.
+[[nodiscard]] positions job_of(const profile::profile& of, std::size_t program);
 
 /// The node of each thread of a program, by its number; `nowhere` if unknown. Threads after the
 /// last one that worked are left out. If several threads had one number in turn, the node is that
 /// of the thread that moved most. `homes`: node by worker; empty: as now.
-[[nodiscard]] std::vector<std::size_t> nodes_of_threads(const analysis_input& of,
-                                                        std::size_t program,
-                                                        const std::vector<std::size_t>& homes);
+[[nodiscard]] positions nodes_of_threads(const analysis_input& of, std::size_t program,
+                                         const positions& homes);
 
 /// Pages that the object's bytes fill; parts of a map divide these. An object that begins within a
 /// page covers one more, but what the agent places begins on a page boundary.

@@ -1,12 +1,10 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Which thread of a plan each thread is, and whether anything keeps it on its node.
-#include <algorithm>
-#include <cstdint>
-#include <functional>
+// Which thread of a plan each thread is, whether anything keeps it on its node, and what the main
+// thread does alone between the loops that all threads share: it builds a matrix, reads a file,
+// prints. Counts have threads but no times, so the objects must show it.
 #include <map>
 #include <set>
-#include <string>
 #include <tuple>
 
 #include "advise/analysis_input.hpp"
@@ -31,22 +29,18 @@ std::vector<double> uses_of(const profile::program& of) {
   return sums;
 }
 
-using place = std::tuple<std::string, std::uint64_t>; ///< module, offset
-
-/// Where the program's own code allocates it.
-place place_of(const profile::object& what) {
-  const profile::frame* const own = profile::own_frame(what.made_at);
-  return own == nullptr ? place{} : place{own->module, own->offset};
-}
-
 /// By thread: its use, in the program's unit, of memory that other threads than `main` use, too.
 /// What only the main thread uses, such as a temporary during initialisation, is no part of their
 /// work.
 std::vector<double> shared_uses(const profile::program& of, std::size_t main) {
   constexpr double some = 0.1;
-  std::map<place, std::vector<double>> by_place;
+  // By module and offset, where the program's own code allocates it.
+  std::map<std::pair<std::string, std::uint64_t>, std::vector<double>> by_place;
   for (const profile::object& each : of.objects) {
-    add_uses(of, each, by_place.try_emplace(place_of(each), of.threads.size(), 0.0).first->second);
+    const profile::frame* const own = profile::own_frame(each.made_at);
+    auto& sums = own == nullptr ? by_place[{}] : by_place[{own->module, own->offset}];
+    sums.resize(of.threads.size(), 0);
+    add_uses(of, each, sums);
   }
   std::vector<double> all(of.threads.size(), 0);
   for (const auto& [where, sums] : by_place) {
@@ -76,24 +70,38 @@ bool main_works_in(const profile::program& of, std::size_t main) {
   return uses[main] > 0 && uses[main] * static_cast<double>(roles.size()) >= some * others;
 }
 
+constexpr double nearly_alone = 0.95;
+// Times what any other thread uses alone: with less, each thread has an object of its own.
+constexpr double much_more = 2;
+// Of the others' mean: a main thread that does less in their loops may do its own work at the same
+// time.
+constexpr double takes_part = 0.5;
+
+/// The worker that makes nearly all use of the item; `nowhere` if several do.
+std::size_t only_user(const analysis_input& in, const item& of) {
+  std::vector<double> by(in.workers.size(), 0);
+  for (const profile::use_run& run : of.uses) {
+    for_each_use(in, of, run, [&](std::size_t w, double amount) { by[w] += amount; });
+  }
+  const double all = sum_of(by);
+  const std::size_t most = by.empty() ? nowhere : greatest_at(by);
+  return all > 0 && by[most] >= nearly_alone * all ? most : nowhere;
+}
+
 } // namespace
 
-void analysis_input::number_workers(std::size_t program, std::size_t first_worker) {
-  const profile::program& from = profile_.programs[program];
+void analysis_input::number_workers(std::size_t program, std::span<worker> team) {
+  const profile::program& from = profile.programs[program];
   const bool are_known = std::ranges::any_of(
       from.threads, [](const profile::thread& each) { return each.number.has_value(); });
-  std::size_t main = 0;
-  for (std::size_t w = first_worker; w < workers_.size(); ++w) {
-    main = workers_[w].ordinal == 0 ? workers_[w].thread : main;
-  }
-  const bool works = main_works_in(from, main);
+  const auto main = std::ranges::find(team, 0U, &worker::ordinal);
+  const bool works = main_works_in(from, main == team.end() ? 0 : main->thread);
   main_works_[program] = works ? 1 : 0;
   if (from.has_runtime()) {
-    number_team(program, first_worker);
+    number_team(program, team);
     return;
   }
-  for (std::size_t w = first_worker; w < workers_.size(); ++w) {
-    worker& each = workers_[w];
+  for (worker& each : team) {
     const std::size_t behind = works ? 1 : 0;
     if (each.ordinal == 0) {
       each.number = works ? 0 : nowhere;
@@ -125,13 +133,11 @@ positions nested_teams(const profile::program& of) {
 /// Numbers a runtime's threads in order of creation, after their leader: the main thread, or a
 /// thread that the program started to lead them. If each starts an inner team, a thread of the
 /// outer team has the first number of its inner team.
-void analysis_input::number_team(std::size_t program, std::size_t first_worker) {
-  const profile::program& from = profile_.programs[program];
+void analysis_input::number_team(std::size_t program, std::span<worker> team) {
+  const profile::program& from = profile.programs[program];
   const std::vector<double> uses = uses_of(from);
   std::vector<worker*> order;
-  for (std::size_t w = first_worker; w < workers_.size(); ++w) {
-    order.push_back(&workers_[w]);
-  }
+  std::ranges::transform(team, std::back_inserter(order), [](worker& each) { return &each; });
   std::ranges::sort(order, {}, &worker::ordinal);
   double all = 0;
   double members = 0;
@@ -153,39 +159,32 @@ void analysis_input::number_team(std::size_t program, std::size_t first_worker) 
     all += own || each->ordinal == 0 ? 0 : uses[each->thread];
     members += own || each->ordinal == 0 ? 0 : 1;
   }
-  constexpr double takes_part = 0.5; // of a team member's mean use
-  for (worker* const each : order) {
-    const bool leads =
-        each->number == nowhere && members > 0 && uses[each->thread] >= takes_part * all / members;
-    each->number = leads ? 0 : each->number;
-  }
-  if (members > 0) {
-    return;
-  }
-  for (worker* const each : order) { // the runtime started none: all are the program's own
-    each->number = each->ordinal;
+  constexpr double as_much_as = 0.5; // of a team member's mean use
+  for (worker& each : team) {
+    if (members == 0) { // the runtime started none: all are the program's own
+      each.number = each.ordinal;
+    } else if (each.number == nowhere && uses[each.thread] >= as_much_as * all / members) {
+      each.number = 0;
+    }
   }
 }
 
 /// Marks threads that worked, and places those that are known only by their touches.
-void analysis_input::mark_active(std::size_t program, std::size_t first_worker) {
-  const auto known = [&](std::size_t thread) { return first_worker + thread < workers_.size(); };
-  std::map<std::size_t, std::map<std::size_t, std::uint64_t>> touched; // worker, node: pages
-  for (const profile::object& each : profile_.programs[program].objects) {
+void analysis_input::mark_active(std::size_t program, std::span<worker> team) {
+  std::map<std::size_t, std::map<std::size_t, std::uint64_t>> touched; // thread, node: pages
+  for (const profile::object& each : profile.programs[program].objects) {
     for (const profile::touched_run& run : each.touched) {
-      if (run.by && known(*run.by)) {
-        worker& toucher = workers_[first_worker + *run.by];
-        toucher.active = true;
-        const std::size_t node = position_or_nowhere(costs_, run.from);
-        if (node != nowhere) {
-          touched[first_worker + *run.by][node] += run.count;
+      if (run.by && *run.by < team.size()) {
+        team[*run.by].active = true;
+        if (const std::size_t node = position_of(run.from); node != nowhere) {
+          touched[*run.by][node] += run.count;
         }
       }
     }
     for (const profile::use_run& run : each.uses) {
       for (const profile::use& use : run.by) {
-        if (known(use.by)) {
-          workers_[first_worker + use.by].active = true;
+        if (use.by < team.size()) {
+          team[use.by].active = true;
         }
       }
     }
@@ -193,48 +192,45 @@ void analysis_input::mark_active(std::size_t program, std::size_t first_worker) 
   for (const auto& [at, nodes] : touched) {
     const auto most =
         std::ranges::max_element(nodes, {}, [](const auto& each) { return each.second; });
-    if (workers_[at].home == nowhere && has_cores(most->first)) {
-      workers_[at].home = most->first;
-      workers_[at].parts = {{most->first, 1}};
+    if (team[at].home == nowhere && has_cores(most->first)) {
+      team[at].home = most->first;
+      team[at].parts = {{most->first, 1}};
     }
   }
 }
 
-void analysis_input::mark_roaming(std::size_t program, std::size_t first_worker) {
+void analysis_input::mark_roaming(std::size_t program, std::span<worker> team) {
   // The main thread may have touched pages before a runtime bound it.
   constexpr double elsewhere = 0.2;
-  std::map<std::size_t, std::pair<double, double>> touched; // by worker: pages, from elsewhere
-  for (const profile::object& each : profile_.programs[program].objects) {
+  std::map<std::size_t, std::pair<double, double>> touched; // by thread: pages, from elsewhere
+  for (const profile::object& each : profile.programs[program].objects) {
     for (const profile::touched_run& run : each.touched) {
-      const std::size_t w = run.by ? first_worker + *run.by : workers_.size();
-      const std::size_t from = position_or_nowhere(costs_, run.from);
-      if (w < workers_.size() && workers_[w].ordinal != 0 && from != nowhere) {
-        touched[w].first += static_cast<double>(run.count);
-        touched[w].second += from != workers_[w].home ? static_cast<double>(run.count) : 0;
+      const std::size_t by = run.by.value_or(nowhere);
+      const std::size_t from = position_of(run.from);
+      if (by < team.size() && team[by].ordinal != 0 && from != nowhere) {
+        touched[by].first += static_cast<double>(run.count);
+        touched[by].second += from != team[by].home ? static_cast<double>(run.count) : 0;
       }
     }
   }
   std::map<std::size_t, std::size_t> homes; // by number
-  for (std::size_t w = first_worker; w < workers_.size(); ++w) {
-    worker& each = workers_[w];
-    if (!each.active || each.home == nowhere || each.number == nowhere) {
-      continue;
+  for (worker& each : team) {
+    if (each.active && each.home != nowhere && each.number != nowhere) {
+      const auto [mate, alone] = homes.try_emplace(each.number, each.home);
+      const auto pages = touched.find(each.thread);
+      each.roams =
+          each.moved() || (!alone && mate->second != each.home) ||
+          (pages != touched.end() && pages->second.second >= elsewhere * pages->second.first);
     }
-    const auto [mate, alone] = homes.try_emplace(each.number, each.home);
-    const auto pages = touched.find(w);
-    each.roams =
-        each.moved() || (!alone && mate->second != each.home) ||
-        (pages != touched.end() && pages->second.second >= elsewhere * pages->second.first);
   }
 }
 
-std::vector<std::size_t> nodes_of_threads(const analysis_input& of, std::size_t program,
-                                          const std::vector<std::size_t>& homes) {
-  std::vector<std::size_t> nodes;
+positions nodes_of_threads(const analysis_input& of, std::size_t program, const positions& homes) {
+  positions nodes;
   std::vector<double> bytes;
   std::size_t known = 0;
-  for (std::size_t w = 0; w < of.workers().size(); ++w) {
-    const worker& each = of.workers()[w];
+  for (std::size_t w = 0; w < of.workers.size(); ++w) {
+    const worker& each = of.workers[w];
     if (each.program != program || each.number == nowhere) {
       continue;
     }
@@ -252,6 +248,50 @@ std::vector<std::size_t> nodes_of_threads(const analysis_input& of, std::size_t 
   }
   nodes.resize(known);
   return nodes;
+}
+
+/// Marks objects that only the main thread uses, if it also takes part in the loops of all threads,
+/// or waits for threads that the program itself starts.
+/// These objects keep one memory busy while the others idle, whatever happens in the loops: dealing
+/// them out would only make them far.
+void analysis_input::mark_alone() {
+  if (assumed || sampled) {
+    return; // a few samples of one thread do not prove that others use none of it
+  }
+  for (const std::size_t program : programs) {
+    std::vector<double> own(workers.size(), 0);
+    positions users;
+    for (const item& each : items) {
+      users.push_back(each.program == program ? only_user(*this, each) : nowhere);
+      if (users.back() != nowhere) {
+        own[users.back()] += each.bytes();
+      }
+    }
+    std::size_t main = nowhere;
+    double greatest = 0; // of what one other thread uses alone
+    double shared = 0;   // by the other threads
+    double others = 0;
+    for (std::size_t w = 0; w < workers.size(); ++w) {
+      if (workers[w].program == program && workers[w].ordinal == 0) {
+        main = w;
+      } else if (workers[w].program == program && workers[w].bytes > 0) {
+        greatest = std::max(greatest, own[w]);
+        shared += workers[w].bytes - own[w];
+        ++others;
+      }
+    }
+    if (main == nowhere) {
+      continue;
+    }
+    const bool takes_turns = shared > 0 && own[main] >= much_more * greatest &&
+                             workers[main].bytes - own[main] >= takes_part * shared / others;
+    if (main_works(program) && !takes_turns) {
+      continue;
+    }
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      items[i].alone = items[i].alone || users[i] == main;
+    }
+  }
 }
 
 } // namespace nodewise::advise

@@ -1,13 +1,9 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "advise/candidates.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <ranges>
-#include <utility>
-
-#include "advise/use_map.hpp"
+#include <set>
 
 namespace nodewise::advise {
 
@@ -16,32 +12,28 @@ namespace {
 using placements::kind;
 
 /// Memories near the program's threads, each once, ascending.
-std::vector<std::size_t> memories_of(const analysis_input& of,
-                                     const std::vector<std::size_t>& nodes) {
-  std::vector<std::size_t> memories;
+positions memories_of(const analysis_input& of, const positions& nodes) {
+  std::set<std::size_t> memories;
   for (const std::size_t node : nodes) {
     if (node != nowhere) {
-      memories.push_back(of.memory_of(node));
+      memories.insert(of.memory_of(node));
     }
   }
-  std::ranges::sort(memories);
-  memories.erase(std::unique(memories.begin(), memories.end()), memories.end());
-  return memories;
+  return {memories.begin(), memories.end()};
 }
 
 /// Interleaving that uses memories without threads: over all memories, over the idle ones, and over
 /// all weighted by bandwidth. Empty if every memory has threads.
-std::vector<candidate> over_idle_memories(const analysis_input& of,
-                                          const std::vector<std::size_t>& used) {
+std::vector<candidate> over_idle_memories(const analysis_input& of, const positions& used) {
   std::vector<placements::owner_run> idle;
   std::vector<placements::owner_run> all;
   std::vector<placements::owner_run> weighted;
-  const auto bandwidth = [&](std::size_t n) { return of.costs().memory[n].value; };
+  const auto bandwidth = [&](std::size_t n) { return of.costs.memory[n].value; };
   const positions memories =
       positions_below(of.nodes(), [&](std::size_t n) { return bandwidth(n) > 0; });
   const double least = std::ranges::min(memories | std::views::transform(bandwidth));
   for (const std::size_t n : memories) {
-    const auto node = static_cast<std::size_t>(to_int(of.costs().nodes[n]));
+    const auto node = static_cast<std::size_t>(to_int(of.costs.nodes[n]));
     constexpr double finer = 2; // in halves of the slowest memory's weight
     constexpr double heaviest = 64;
     const double weight = std::round(std::min(finer * bandwidth(n) / least, heaviest));
@@ -58,12 +50,9 @@ std::vector<candidate> over_idle_memories(const analysis_input& of,
 }
 
 model::page_map by_parts(const analysis_input& of, std::size_t pages,
-                         const std::vector<placements::owner_run>& parts,
-                         const std::vector<std::size_t>& nodes, const model::page_map& otherwise) {
-  double all = 0;
-  for (const placements::owner_run& run : parts) {
-    all += static_cast<double>(run.parts);
-  }
+                         const std::vector<placements::owner_run>& parts, const positions& nodes,
+                         const model::page_map& otherwise) {
+  const double all = sum_over(parts, &placements::owner_run::parts);
   std::vector<model::page_block> blocks;
   double before = 0;
   for (const placements::owner_run& run : parts) {
@@ -81,39 +70,21 @@ model::page_map by_parts(const analysis_input& of, std::size_t pages,
 }
 
 /// Moves pages in the memory of their first toucher's node with that thread; others stay.
-model::page_map follow_touch(const analysis_input& of, const item& what,
-                             const std::vector<std::size_t>& homes) {
-  std::vector<model::page_block> blocks;
-  std::size_t page = 0;
-  // Up to the page `last`: those in `memory` go to the memory `instead`, others stay.
-  const auto add = [&](std::size_t last, std::size_t memory, std::size_t instead) {
-    while (page < last) {
-      const std::size_t end = std::min(last, what.now.end_of_block(page));
-      const std::size_t node = what.now.node_of(page);
-      blocks.push_back({end, node == memory ? instead : node});
-      page = end;
-    }
-  };
-  for (const profile::touched_run& run : what.what->touched) {
-    const std::size_t first = std::max<std::size_t>(page, run.first);
-    const std::size_t last = std::min<std::size_t>(run.first + run.count, what.what->pages);
+model::page_map follow_touch(const analysis_input& of, const item& what, const positions& homes) {
+  return map_after(what, [&](const profile::touched_run& run, std::size_t memory) {
     const std::size_t w = run.by ? what.first_worker + *run.by : nowhere;
-    const std::size_t from = position_or_nowhere(of.costs(), run.from);
-    if (first >= last || w >= homes.size() || homes[w] == nowhere || from == nowhere) {
-      continue;
-    }
-    add(first, nowhere, nowhere);
-    add(last, of.memory_of(from), of.memory_of(homes[w]));
-  }
-  add(what.what->pages, nowhere, nowhere);
-  return blocks.empty() ? what.now : model::page_map::of_blocks(std::move(blocks));
+    const std::size_t from = of.position_of(run.from);
+    const bool moves =
+        w < homes.size() && homes[w] != nowhere && from != nowhere && memory == of.memory_of(from);
+    return moves ? of.memory_of(homes[w]) : memory;
+  });
 }
 
 } // namespace
 
 std::vector<candidate> candidates_by_item(const analysis_input& of,
                                           const std::vector<assignment>& all) {
-  std::vector<candidate> made(of.items().size());
+  std::vector<candidate> made(of.items.size());
   for (const assignment& each : all) {
     for (const std::size_t i : each.items) {
       made[i] = each.how;
@@ -123,15 +94,15 @@ std::vector<candidate> candidates_by_item(const analysis_input& of,
 }
 
 model::page_map map_under(const analysis_input& of, const item& what, const candidate& how,
-                          const std::vector<std::size_t>& homes) {
-  const std::size_t pages = filled_pages(of, what);
+                          const positions& homes) {
   if (how.where.how == kind::none) {
     return homes.empty() ? what.now : follow_touch(of, what, homes);
   }
-  const std::vector<std::size_t> nodes = nodes_of_threads(of, what.program, homes);
+  const std::size_t pages = filled_pages(of, what);
+  const positions nodes = nodes_of_threads(of, what.program, homes);
   switch (how.where.how) {
   case kind::blocked:
-    return by_parts(of, pages, equal_parts(nodes.size()), nodes, what.now);
+    return by_parts(of, pages, parts_for(positions_to(nodes.size())), nodes, what.now);
   case kind::map:
   case kind::thread:
     return by_parts(of, pages, how.where.owners, nodes, what.now);
@@ -144,10 +115,9 @@ model::page_map map_under(const analysis_input& of, const item& what, const cand
   case kind::prefer:
     break;
   }
-  std::vector<std::size_t> memories;
+  positions memories;
   for (const placements::owner_run& run : how.where.owners) {
-    memories.insert(memories.end(), run.parts,
-                    position_or_nowhere(of.costs(), placements::node_of(run)));
+    memories.insert(memories.end(), run.parts, of.position_of(placements::node_of(run)));
   }
   if (memories.empty()) {
     memories = memories_of(of, nodes);
@@ -159,27 +129,26 @@ candidate on_thread(std::size_t thread) {
   return {{kind::thread, {{1, thread}}}};
 }
 
-std::vector<candidate> candidates_for(const analysis& of, const std::vector<std::size_t>& items,
-                                      const std::vector<std::size_t>& homes,
-                                      std::size_t most_runs) {
-  const std::vector<item>& all = of.input.items();
+std::vector<candidate> candidates_for(const analysis& of, const positions& items,
+                                      const positions& homes, std::size_t most_runs) {
+  const std::vector<item>& all = of.items;
   const std::size_t most =
       *std::ranges::max_element(items, {}, [&](std::size_t i) { return all[i].bytes(); });
   std::vector<candidate> made(1);
-  const std::vector<std::size_t> nodes = nodes_of_threads(of.input, all[most].program, homes);
-  const std::vector<std::size_t> memories = memories_of(of.input, nodes);
+  const positions nodes = nodes_of_threads(of, all[most].program, homes);
+  const positions memories = memories_of(of, nodes);
   if (memories.empty()) {
     return made;
   }
   const auto add_idle = [&] {
-    std::ranges::move(over_idle_memories(of.input, memories), std::back_inserter(made));
+    std::ranges::move(over_idle_memories(of, memories), std::back_inserter(made));
   };
   if (of.shapes[most].anyones()) { // a block would have an owner only by chance
     made.push_back({{kind::interleave}});
     add_idle();
     return made;
   }
-  const use_map seen(of.input, all[most], homes);
+  const use_map seen(of, all[most], homes);
   const auto top = seen.greatest_user();
   if (all[most].alone) { // no other thread needs it near, and other memories are idle anyway
     if (top) {
@@ -187,13 +156,13 @@ std::vector<candidate> candidates_for(const analysis& of, const std::vector<std:
     }
     return made;
   }
-  use_map::run_list exact = of.input.assumed() ? use_map::run_list{} : seen.parts(most_runs);
+  use_map::run_list exact = of.assumed ? use_map::run_list{} : seen.parts(most_runs);
   if (std::ranges::find(nodes, nowhere) == nodes.end()) {
     // The agent deals out blocks of a group, and which pages they have was not recorded. Equal
     // parts are no simpler than an exact map of the same length.
     if (all[most].what->kind == profile::object_kind::group) {
       if (exact.runs.size() < 2 || exact.runs.size() > nodes.size()) {
-        made.push_back({{kind::map, equal_parts(nodes.size())}});
+        made.push_back({{kind::map, parts_for(positions_to(nodes.size()))}});
       }
     } else {
       made.push_back({{kind::blocked}});
@@ -205,7 +174,7 @@ std::vector<candidate> candidates_for(const analysis& of, const std::vector<std:
   if (top) {
     made.push_back(on_thread(*top));
   }
-  if (!of.input.assumed()) {
+  if (!of.assumed) {
     if (exact.runs.size() > 1) {
       made.push_back({{kind::map, std::move(exact.runs)}, exact.lost});
     }
@@ -213,7 +182,7 @@ std::vector<candidate> candidates_for(const analysis& of, const std::vector<std:
     add_idle();
   }
   for (candidate& each : made) {
-    each.misplaced = seen.misplaced(of.input, map_under(of.input, all[most], each, homes));
+    each.misplaced = seen.misplaced(of, map_under(of, all[most], each, homes));
   }
   return made;
 }

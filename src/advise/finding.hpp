@@ -1,14 +1,8 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// What is wrong with a program's placement, the evidence, the remedy, and what the remedy is worth.
+// What is wrong with a program's placement, the evidence, the remedy, the plan, and what they are
+// worth.
 #pragma once
-
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "advise/pattern_list.hpp"
 #include "plan/plan.hpp"
@@ -103,6 +97,45 @@ struct dismissal {
 struct unexamined {
   pattern what = pattern::serial_initialisation;
   std::string missing; ///< "uses of memory were not observed"
+  friend bool operator==(const unexamined&, const unexamined&) = default;
 };
+
+/// What the model predicts for a program's traffic in a placement.
+struct outcome {
+  std::optional<double> remote;  ///< 0..1 of the traffic whose memory is known
+  std::optional<double> seconds; ///< only where traffic and machine have absolute figures
+  std::string binds;             ///< "memory of node 0"; empty if nothing was observed
+  /// The same for the whole run with initialisation; only if that was counted.
+  std::optional<double> whole_remote = {};
+  std::optional<double> whole_seconds = {};
+};
+
+/// What to do for the binary of a program.
+struct proposal {
+  std::size_t program = 0; ///< position in `profile::programs`
+  plans::plan_file plan;
+  outcome before;
+  outcome after; ///< predicted
+  gain worth;
+  /// For several ranks of one binary: why the plan is for the first rank only; empty if for all.
+  std::string disagreement;
+  /// Set if the plan makes initialisation slower: how often the program must repeat the observed
+  /// phase of use for the plan to pay off. Empty: it pays off at once.
+  std::optional<double> pays_from = {};
+  bool rebinds = false;             ///< the plan moves threads to other nodes
+  std::vector<std::string> remarks; ///< what the plan leaves out or is unsure of
+  std::string refused;              ///< why it is not offered; empty if it is offered
+};
+
+// Numbers and lists in the form that sentences use.
+
+/// "75 %", "0.3 %".
+[[nodiscard]] std::string percent(double share);
+/// "1.93", "12.4", "104".
+[[nodiscard]] std::string number(double value);
+/// "512 MiB", "1.5 GiB", "100 B".
+[[nodiscard]] std::string bytes_text(double bytes);
+/// "a, b and c"; for more than four "a, b, c and 5 more".
+[[nodiscard]] std::string list_of(const std::vector<std::string>& names);
 
 } // namespace nodewise::advise

@@ -1,9 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include "advise/flow.hpp"
+#include "advise/price.hpp"
 
-#include <algorithm>
 #include <tuple>
-#include <utility>
 
 namespace nodewise::advise {
 
@@ -37,12 +35,12 @@ bool in_pieces(const std::vector<char>& swept) {
 }
 
 const model::page_map& map_in(const analysis_input& of, const page_maps& where, std::size_t item) {
-  return where.empty() || where[item] == nullptr ? of.items()[item].now : *where[item];
+  return where.empty() || where[item] == nullptr ? of.items[item].now : *where[item];
 }
 
 /// Number of matrices at the end of a flow for what the main thread uses alone.
 std::size_t matrices_alone(const analysis_input& of) {
-  return std::ranges::any_of(of.items(), &item::alone) ? 1 : 0;
+  return std::ranges::any_of(of.items, &item::alone) ? 1 : 0;
 }
 
 /// Runs of uses of the item, and the lines written per line used.
@@ -77,6 +75,14 @@ void add_runs(const analysis_input& of, const item& what, const moved_runs& move
 
 } // namespace
 
+double matrix::moved_by(std::size_t worker, std::size_t memories) const {
+  double sum = 0;
+  for (std::size_t n = 0; n < memories; ++n) {
+    sum += at(worker, n);
+  }
+  return sum;
+}
+
 void matrix::add(const matrix& other, double times) {
   for (std::size_t i = 0; i < read.size(); ++i) {
     read[i] += other.read[i] * times;
@@ -92,12 +98,12 @@ void add_item(const analysis_input& of, const item& what, const model::page_map&
 double remote_share(const analysis_input& of, const matrix& bytes) {
   double all = 0;
   double remote = 0;
-  for (std::size_t w = 0; w < of.workers().size(); ++w) {
-    for (const worker::part& part : of.workers()[w].parts) {
+  for (std::size_t w = 0; w < of.workers.size(); ++w) {
+    for (const worker::part& part : of.workers[w].parts) {
       for (std::size_t n = 0; n < of.nodes(); ++n) {
         const double here = bytes.at(w, n) * part.share;
         all += here;
-        remote += of.costs().is_near(part.node, n) ? 0 : here;
+        remote += of.costs.is_near(part.node, n) ? 0 : here;
       }
     }
   }
@@ -110,7 +116,7 @@ flow_of_time empty_flow(const analysis_input& of, const std::vector<char>& swept
 
 void add_in_time(const analysis_input& of, std::size_t at, const model::page_map& map,
                  const std::vector<char>& swept, flow_of_time& into) {
-  const item& what = of.items()[at];
+  const item& what = of.items[at];
   const std::size_t pieces = into.size() - matrices_alone(of);
   if (what.alone || pieces == 1) {
     add_item(of, what, map, what.alone ? into.back() : into.front());
@@ -119,8 +125,8 @@ void add_in_time(const analysis_input& of, std::size_t at, const model::page_map
   const auto parts = static_cast<double>(pieces);
   if (swept[at] != 0) {
     for (std::size_t k = 0; k < pieces; ++k) {
-      add_item(of, what, map, into[k], static_cast<double>(k) / parts,
-               static_cast<double>(k + 1) / parts);
+      const auto from = static_cast<double>(k);
+      add_item(of, what, map, into[k], from / parts, (from + 1) / parts);
     }
     return;
   }
@@ -134,7 +140,7 @@ void add_in_time(const analysis_input& of, std::size_t at, const model::page_map
 flow_of_time flow_under(const analysis_input& of, const page_maps& where,
                         const std::vector<char>& swept, const positions& homes) {
   flow_of_time all = empty_flow(of, swept);
-  for (std::size_t i = 0; i < of.items().size(); ++i) {
+  for (std::size_t i = 0; i < of.items.size(); ++i) {
     add_in_time(of, i, map_in(of, where, i), swept, all);
   }
   if (in_pieces(swept)) {
@@ -145,12 +151,12 @@ flow_of_time flow_under(const analysis_input& of, const page_maps& where,
 
 flow_of_time initialisation_under(const analysis_input& of, const page_maps& where) {
   flow_of_time all(2, matrix(of));
-  for (std::size_t i = 0; i < of.items().size(); ++i) {
-    const item& each = of.items()[i];
+  for (std::size_t i = 0; i < of.items.size(); ++i) {
+    const item& each = of.items[i];
     bool alone = true;
     for (const profile::use_run& run : each.initialised) {
       for_each_use(of, each, run,
-                   [&](std::size_t w, double) { alone = alone && of.workers()[w].ordinal == 0; });
+                   [&](std::size_t w, double) { alone = alone && of.workers[w].ordinal == 0; });
     }
     add_runs(of, each, {each.initialised, each.initialised_write_share}, map_in(of, where, i),
              alone ? all.back() : all.front(), 0, 1);
@@ -160,7 +166,7 @@ flow_of_time initialisation_under(const analysis_input& of, const page_maps& whe
 
 positions peers_in(const analysis_input& of, const positions& homes) {
   constexpr double alike = 1.05;
-  const std::vector<worker>& all = of.workers();
+  const std::vector<worker>& all = of.workers;
   const auto home = [&](std::size_t w) { return homes.empty() ? all[w].home : homes[w]; };
   const auto moves = [&](std::size_t w) { return homes.empty() && all[w].moved(); };
   positions order = positions_to(all.size());
@@ -201,12 +207,11 @@ void average(const positions& peers, flow_of_time& what) {
 
 flow_of_time all_local(const analysis_input& of, const flow_of_time& what) {
   flow_of_time moved = what;
+  const positions placed =
+      positions_where(of.workers, [](const worker& each) { return each.home != nowhere; });
   for (matrix& piece : moved) {
-    for (std::size_t w = 0; w < of.workers().size(); ++w) {
-      if (of.workers()[w].home == nowhere) {
-        continue;
-      }
-      const std::size_t own = of.memory_of(of.workers()[w].home);
+    for (const std::size_t w : placed) {
+      const std::size_t own = of.memory_of(of.workers[w].home);
       for (std::vector<double>* bytes : {&piece.read, &piece.written}) {
         double sum = 0;
         for (std::size_t n = 0; n < of.nodes(); ++n) {

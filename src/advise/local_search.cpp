@@ -1,12 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "advise/local_search.hpp"
 
-#include <algorithm>
-#include <utility>
-
 #include <fmt/core.h>
-
-#include "advise/words.hpp"
 
 namespace nodewise::advise {
 
@@ -52,20 +47,20 @@ bool is_worth_being_far(const model::machine_costs& on, const speed& then, const
 
 local_search::local_search(const analysis& of, const positions& sites, const positions& homes,
                            caution how)
-    : of_(of), homes_(homes), price_of_remote_(price_of_remote(of.input.costs())),
-      peers_(peers_in(of.input, homes)), fixed_(empty_flow(of.input, of.swept)), room_(of.input) {
+    : of_(of), homes_(homes), price_of_remote_(price_of_remote(of.costs)),
+      peers_(peers_in(of, homes)), fixed_(empty_flow(of, of.swept)), room_(of) {
   if (how == caution::near) {
     price_of_remote_ = unknown_price_of_remote;
-    most_remote_ = predict(of_.input, {flow_under(of.input, {}, of.swept), {}}).remote;
+    most_remote_ = predict(of_, {flow_under(of, {}, of.swept), {}}).remote;
   }
   make_units(sites);
-  std::vector<char> in_unit(of.input.items().size(), 0);
+  std::vector<char> in_unit(of.items.size(), 0);
   for (unit& each : units_) {
     for (const std::size_t i : each.items) {
       in_unit[i] = 1;
     }
     for (const candidate& choice : each.choices) {
-      each.flows.push_back(empty_flow(of.input, of.swept));
+      each.flows.push_back(empty_flow(of, of.swept));
       add(each.items, choice, each.flows.back());
     }
   }
@@ -75,7 +70,6 @@ local_search::local_search(const analysis& of, const positions& sites, const pos
 void local_search::run(double most_s) {
   const positions as_now(units_.size(), 0);
   positions best = as_now;
-  set(as_now);
   double best_cost = cost(now());
   std::vector<positions> tried;
   for (const auto& begin : {as_now, nearest(), all(placements::kind::blocked),
@@ -123,8 +117,7 @@ flow_of_time local_search::flow() const {
 
 void local_search::add(const positions& items, const candidate& how, flow_of_time& into) const {
   for (const std::size_t i : items) {
-    add_in_time(of_.input, i, map_under(of_.input, of_.input.items()[i], how, homes_), of_.swept,
-                into);
+    add_in_time(of_, i, map_under(of_, of_.items[i], how, homes_), of_.swept, into);
   }
 }
 
@@ -135,18 +128,15 @@ double local_search::cost(const score& of) const noexcept {
 local_search::score local_search::now() const {
   flow_of_time sum = flow();
   average(peers_, sum);
-  const prediction there = predict(of_.input, {std::move(sum), homes_});
+  const prediction there = predict(of_, {std::move(sum), homes_});
   const double misplaced = sum_over(
       units_, [](const unit& each) { return each.choices[each.chosen].misplaced * each.bytes; });
-  const double bytes = of_.input.bytes();
-  return {there, bytes > 0 ? misplaced / bytes : 0};
+  return {there, of_.bytes > 0 ? misplaced / of_.bytes : 0};
 }
 
 positions local_search::chosen() const {
   positions made;
-  for (const unit& each : units_) {
-    made.push_back(each.chosen);
-  }
+  std::ranges::transform(units_, std::back_inserter(made), &unit::chosen);
   return made;
 }
 
@@ -177,7 +167,7 @@ positions local_search::nearest() const {
     std::size_t best = 0;
     double least = 2;
     for (std::size_t c = 0; c < each.choices.size(); ++c) {
-      const double remote = predict(of_.input, {each.flows[c], homes_}).remote;
+      const double remote = predict(of_, {each.flows[c], homes_}).remote;
       constexpr double really = 1e-9;
       if (remote < least - really) {
         least = remote;
@@ -191,28 +181,22 @@ positions local_search::nearest() const {
 
 /// Improves one unit after the other until none gains.
 void local_search::improve() {
+  constexpr double really = 1 - 1e-6;
   score best = now();
-  for (int round = 0; round < most_rounds; ++round) {
-    bool changed = false;
+  bool changed = true;
+  for (int round = 0; changed && round < most_rounds; ++round) {
+    changed = false;
     for (unit& each : units_) {
-      std::size_t keep = each.chosen;
       for (std::size_t c = 0; c < each.choices.size(); ++c) {
-        if (c == keep) {
-          continue;
-        }
-        each.chosen = c;
-        const score there = now();
-        constexpr double really = 1 - 1e-6;
+        const std::size_t keep = std::exchange(each.chosen, c);
+        const score there = c == keep ? best : now();
         if (cost(there) < cost(best) * really) {
           best = there;
-          keep = c;
           changed = true;
+        } else {
+          each.chosen = keep;
         }
       }
-      each.chosen = keep;
-    }
-    if (!changed) {
-      return;
     }
   }
 }
@@ -245,7 +229,7 @@ void local_search::keep_near() {
     each.chosen = 0;
     const score without = now();
     const bool farther = with.remote > without.remote + simple_remote;
-    if (!farther || is_worth_being_far(of_.input.costs(), with, without)) {
+    if (!farther || is_worth_being_far(of_.costs, with, without)) {
       each.chosen = was;
     }
   }
@@ -281,7 +265,7 @@ void local_search::complete_sites() {
 
 /// By memory, the bytes that do not fit at the worst time.
 std::vector<double> local_search::overflow() const {
-  return room_.missing(candidates_by_item(of_.input, result()), homes_);
+  return room_.missing(candidates_by_item(of_, result()), homes_);
 }
 
 /// Moves objects that the memories have no room for.
@@ -321,8 +305,8 @@ bool local_search::relieve(std::size_t node) {
   least_of->chosen = to;
   remarks_.push_back(fmt::format("node {} has room for {}, {} less than the best placement needs: "
                                  "{} is {}",
-                                 of_.input.number_of(node), bytes_text(room_.free_on(node)),
-                                 bytes_text(missing), of_.input.sites()[least_of->site].name,
+                                 of_.number_of(node), bytes_text(room_.free_on(node)),
+                                 bytes_text(missing), of_.sites[least_of->site].name,
                                  to == 0 ? "left as it is" : "placed otherwise"));
   return true;
 }

@@ -3,16 +3,38 @@
 // The search of `decide`: improves one object after the other, from several starting points.
 #pragma once
 
-#include <cstddef>
-#include <string>
-#include <vector>
-
 #include "advise/candidates.hpp"
 #include "advise/price.hpp"
-#include "advise/room.hpp"
-#include "advise/shape.hpp"
 
 namespace nodewise::advise {
+
+/// Whether memories have room for what is placed in them, given what lives at the same time.
+class room {
+ public:
+  explicit room(const analysis_input& of);
+
+  /// Bytes of a memory available to the program; infinite if unknown.
+  [[nodiscard]] double free_on(std::size_t node) const { return free_[node]; }
+  /// By memory, the bytes that are missing at the worst time if each item had this candidate. 0 if
+  /// all fits, or if it holds no more than without any candidate.
+  [[nodiscard]] std::vector<double> missing(const std::vector<candidate>& by_item,
+                                            const positions& homes) const;
+
+ private:
+  /// An item is allocated or freed.
+  struct event {
+    double at_s = 0;
+    bool comes = false;
+    std::size_t item = 0;
+  };
+  [[nodiscard]] std::vector<double> most_at_once(const std::vector<candidate>& by_item,
+                                                 const positions& homes) const;
+
+  const analysis_input& of_;
+  std::vector<double> free_;
+  std::vector<event> events_; ///< in order of time
+  std::vector<double> now_;   ///< the most bytes at once in the observed run
+};
 
 /// When the search may accept more far traffic.
 enum class caution {
@@ -57,7 +79,6 @@ class local_search {
   };
 
   void make_units(const positions& sites);
-  static void offer(std::size_t thread, unit& into);
   [[nodiscard]] positions longest_maps(const positions& sites) const;
   [[nodiscard]] unit unit_of(std::size_t site, const positions& items, std::size_t most_runs) const;
   [[nodiscard]] double least_remote(const std::vector<unit>& units) const;

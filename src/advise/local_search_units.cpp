@@ -1,10 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // What the local search moves: the objects that share a candidate, and their candidates.
-#include <algorithm>
 #include <iterator>
-#include <span>
-#include <utility>
 
 #include "advise/local_search.hpp"
 
@@ -28,24 +25,26 @@ constexpr std::size_t few_parts = 4;
 } // namespace
 
 void local_search::make_units(const positions& sites) {
-  positions worthy;
-  std::ranges::copy_if(sites, std::back_inserter(worthy), [&](std::size_t s) {
-    const site& each = of_.input.sites()[s];
-    return each.placeable && each.bytes > least_traffic * of_.input.bytes();
+  positions worthy = sites;
+  std::erase_if(worthy, [&](std::size_t s) {
+    return !of_.sites[s].placeable || of_.sites[s].bytes <= least_traffic * of_.bytes;
   });
   worthy.resize(std::min(worthy.size(), most_units));
   const positions most_runs = longest_maps(worthy);
   for (std::size_t k = 0; k < worthy.size(); ++k) {
     const std::size_t s = worthy[k];
-    unit whole = unit_of(s, of_.input.sites()[s].items, most_runs[k]);
+    unit whole = unit_of(s, of_.sites[s].items, most_runs[k]);
     std::vector<unit> single;
     std::span<const site_part> parts = of_.parts[s];
     parts = parts.first(parts.size() <= most_units ? parts.size() : 0);
     for (const site_part& part : parts) {
       const std::size_t runs = std::max(most_runs[k] / parts.size(), least_runs_each);
       single.push_back(unit_of(s, part.items, runs));
-      if (part.owner) {
-        offer(*part.owner, single.back());
+      // Offers the node of the owner, unless it is a candidate already.
+      if (std::vector<candidate>& choices = single.back().choices;
+          part.owner && std::ranges::find(choices, on_thread(*part.owner).where,
+                                          &candidate::where) == choices.end()) {
+        choices.push_back(on_thread(*part.owner));
       }
     }
     const double least = single.size() <= few_parts ? worth_splitting_few : worth_splitting;
@@ -64,11 +63,10 @@ positions local_search::longest_maps(const positions& sites) const {
   const auto part = [](double bytes, double all_bytes, double runs) {
     return std::max(least_runs_each, static_cast<std::size_t>(runs * bytes / all_bytes));
   };
-  const auto bytes = [&](std::size_t k) { return of_.input.sites()[sites[k]].bytes; };
-  const positions scattered = positions_below(sites.size(), [&](std::size_t k) {
-    return are_scattered(of_, of_.input.sites()[sites[k]].items);
-  });
-  const double all_bytes = bytes_moved(of_.input, sites);
+  const auto bytes = [&](std::size_t k) { return of_.sites[sites[k]].bytes; };
+  const positions scattered = positions_below(
+      sites.size(), [&](std::size_t k) { return are_scattered(of_, of_.sites[sites[k]].items); });
+  const double all_bytes = bytes_moved(of_, sites);
   const double scattered_bytes = sum_over(scattered, bytes);
   positions most(sites.size());
   double left = most_runs_in_all;
@@ -86,16 +84,8 @@ positions local_search::longest_maps(const positions& sites) const {
 
 local_search::unit local_search::unit_of(std::size_t site, const positions& items,
                                          std::size_t most_runs) const {
-  const double bytes = sum_over(items, [&](std::size_t i) { return of_.input.items()[i].bytes(); });
+  const double bytes = sum_over(items, [&](std::size_t i) { return of_.items[i].bytes(); });
   return {site, items, candidates_for(of_, items, homes_, most_runs), {}, 0, bytes};
-}
-
-/// Offers the node of this thread as a candidate, unless it is one already.
-void local_search::offer(std::size_t thread, unit& into) {
-  if (std::ranges::find(into.choices, on_thread(thread).where, &candidate::where) ==
-      into.choices.end()) {
-    into.choices.push_back(on_thread(thread));
-  }
 }
 
 /// The share of the units' bytes that stays far with the best candidate of each.
@@ -103,12 +93,12 @@ double local_search::least_remote(const std::vector<unit>& units) const {
   const auto least = [&](const unit& of) {
     double remote = 1;
     for (const candidate& how : of.choices) {
-      flow_of_time flow(1, matrix(of_.input));
+      flow_of_time flow(1, matrix(of_));
       for (const std::size_t i : of.items) {
-        const item& one = of_.input.items()[i];
-        add_item(of_.input, one, map_under(of_.input, one, how, homes_), flow.front());
+        const item& one = of_.items[i];
+        add_item(of_, one, map_under(of_, one, how, homes_), flow.front());
       }
-      remote = std::min(remote, predict(of_.input, {flow, homes_}).remote);
+      remote = std::min(remote, predict(of_, {flow, homes_}).remote);
     }
     return remote * of.bytes;
   };

@@ -3,16 +3,10 @@
 // The best placement of objects together, by the model of the whole program.
 #pragma once
 
-#include <cstddef>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include <nodewise/team_layout.hpp>
 
 #include "advise/candidates.hpp"
 #include "advise/price.hpp"
-#include "advise/shape.hpp"
 
 namespace nodewise::advise {
 

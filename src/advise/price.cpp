@@ -1,14 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "advise/price.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <utility>
-
 #include <fmt/core.h>
-
-#include "advise/words.hpp"
-#include "model/predict.hpp"
 
 namespace nodewise::advise {
 
@@ -16,57 +9,33 @@ namespace {
 
 constexpr double some_nearer = 0.05; // of the traffic: enough to report without a gain
 
-std::vector<worker::part> parts_of(const worker& each, std::size_t home) {
-  return home != nowhere ? std::vector<worker::part>{{home, 1}} : each.parts;
-}
-
-/// Assigns threads that move bytes to the cores of their nodes in turn.
-class seats {
- public:
-  explicit seats(const model::machine_costs& on) : cores_(on.size()), next_(on.size(), 0) {
-    for (std::size_t core = 0; core < on.cores.size(); ++core) {
-      cores_[on.cores[core].node].push_back(core);
-    }
-  }
-  /// The node must have cores.
-  [[nodiscard]] std::size_t next_of(std::size_t node) {
-    return cores_[node][next_[node]++ % cores_[node].size()];
-  }
-
- private:
-  std::vector<positions> cores_;
-  positions next_;
-};
-
 /// For each worker, the bytes per second that its instructions leave time for. A core is assumed to
 /// do both at once: the longer of the two decides, as in the roofline model. Unlimited if the
 /// machine figures are only ratios between memories.
 std::vector<double> limits_by_work(const analysis_input& of, const flow_of_time& what,
                                    double instructions_per_s) {
-  std::vector<double> limits(of.workers().size(), model::unlimited);
+  std::vector<double> limits(of.workers.size(), model::unlimited);
   for (std::size_t w = 0; w < limits.size(); ++w) {
-    const auto instructions = static_cast<double>(of.thread(of.workers()[w]).instructions);
-    if (instructions == 0 || !of.costs().absolute) {
-      continue;
-    }
-    double bytes = 0;
-    for (const matrix& piece : what) {
-      for (std::size_t n = 0; n < of.nodes(); ++n) {
-        bytes += piece.at(w, n);
-      }
-    }
-    if (bytes > 0) {
+    const auto instructions = static_cast<double>(of.thread(of.workers[w]).instructions);
+    const double bytes =
+        sum_over(what, [&](const matrix& piece) { return piece.moved_by(w, of.nodes()); });
+    if (instructions > 0 && of.costs.absolute && bytes > 0) {
       limits[w] = bytes / (instructions / instructions_per_s);
     }
   }
   return limits;
 }
 
+/// Assigns threads that move bytes to the cores of their nodes in turn.
 model::traffic traffic_of(const analysis_input& of, const matrix& what, const positions& homes,
                           const std::vector<double>& limits) {
   model::traffic all;
-  seats free(of.costs());
-  for (std::size_t w = 0; w < of.workers().size(); ++w) {
+  std::vector<positions> cores(of.nodes());
+  for (std::size_t core = 0; core < of.costs.cores.size(); ++core) {
+    cores[of.costs.cores[core].node].push_back(core);
+  }
+  positions next(of.nodes(), 0);
+  for (std::size_t w = 0; w < of.workers.size(); ++w) {
     const auto row = static_cast<std::ptrdiff_t>(w * what.columns);
     const auto nodes = static_cast<std::ptrdiff_t>(of.nodes());
     model::thread_traffic thread;
@@ -76,9 +45,12 @@ model::traffic traffic_of(const analysis_input& of, const matrix& what, const po
     if (!(model::total_bytes(thread) > 0)) {
       continue;
     }
-    for (const worker::part& part : parts_of(of.workers()[w], homes.empty() ? nowhere : homes[w])) {
+    const bool has_home = !homes.empty() && homes[w] != nowhere;
+    for (const worker::part& part :
+         has_home ? std::vector<worker::part>{{homes[w], 1}} : of.workers[w].parts) {
       model::thread_traffic there = thread;
-      there.core = free.next_of(part.node);
+      const positions& here = cores[part.node]; // there must be some
+      there.core = here[next[part.node]++ % here.size()];
       for (std::size_t n = 0; n < of.nodes(); ++n) {
         there.read[n] *= part.share;
         there.written[n] *= part.share;
@@ -139,8 +111,8 @@ std::string binds_in(const analysis_input& of, const prediction& what) {
   case model::resource_kind::memory:
     return fmt::format("memory of node {}", of.number_of(most.at));
   case model::resource_kind::link:
-    return fmt::format("link {}:{}", of.number_of(of.costs().links[most.at].from),
-                       of.number_of(of.costs().links[most.at].to));
+    return fmt::format("link {}:{}", of.number_of(of.costs.links[most.at].from),
+                       of.number_of(of.costs.links[most.at].to));
   case model::resource_kind::core:
     return fmt::format("cores of node {}", of.number_of(most.at));
   case model::resource_kind::thread:
@@ -151,7 +123,7 @@ std::string binds_in(const analysis_input& of, const prediction& what) {
 
 double least_ratio(const analysis_input& of, const course& before, const course& after) {
   double least = model::unlimited;
-  for (const model::machine_costs* const on : {&of.costs(), &of.other_costs()}) {
+  for (const model::machine_costs* const on : {&of.costs, &of.other_costs}) {
     const double then = predict(of, *on, after).seconds;
     const double now = predict(of, *on, before).seconds;
     least = now > 0 && then > 0 ? std::min(least, now / then) : least;
@@ -160,9 +132,9 @@ double least_ratio(const analysis_input& of, const course& before, const course&
 }
 
 double samples_of(const analysis_input& of, const positions& sites) {
-  return !of.sampled()
+  return !of.sampled
              ? 0
-             : sum_over(of.items_of(sites), [&](std::size_t i) { return of.items()[i].units; });
+             : sum_over(of.items_of(sites), [&](std::size_t i) { return of.items[i].units; });
 }
 
 gain worth_of(const analysis_input& of, const course& before, const course& after, double samples) {
@@ -177,24 +149,24 @@ gain worth_of(const analysis_input& of, const course& before, const course& afte
     return made;
   }
   made.ratio = made.low = made.high = now.seconds / then.seconds;
-  if (of.absolute()) {
+  if (of.absolute) {
     made.before_s = now.seconds;
     made.after_s = then.seconds;
   }
   const auto ratio = [&](const model::machine_costs& on) {
     return predict(of, on, before).seconds / predict(of, on, after).seconds;
   };
-  for (const model::sensitivity& each : model::sensitivities(of.costs(), now.loads, ratio)) {
+  for (const model::sensitivity& each : model::sensitivities(of.costs, now.loads, ratio)) {
     widen(made, made.ratio * (1 + each.less));
     widen(made, made.ratio * (1 + each.more));
   }
-  widen(made, ratio(of.other_costs()));
+  widen(made, ratio(of.other_costs));
   if (samples > 0) {
     const double doubt = 1 / std::sqrt(samples);
     made.low /= 1 + doubt;
     made.high *= 1 + doubt;
   }
-  if (of.assumed()) {
+  if (of.assumed) {
     made.how = gain::kind::at_most;
     made.note = "if all threads use, in equal blocks, what the main thread touched first, and wait "
                 "only for memory: this was not observed";
@@ -205,12 +177,9 @@ gain worth_of(const analysis_input& of, const course& before, const course& afte
 gain worth_of_placing(const analysis_input& of, const course& before, const course& after,
                       double samples) {
   gain made = worth_of(of, before, after, samples);
-  if (!of.costs().links.empty() || made.how != gain::kind::predicted || made.ratio >= least_gain ||
-      made.binds_before == own_work) {
-    return made;
-  }
   const double nearer = predict(of, before).remote - predict(of, after).remote;
-  if (nearer >= some_nearer) {
+  if (of.costs.links.empty() && made.how == gain::kind::predicted && made.ratio < least_gain &&
+      made.binds_before != own_work && nearer >= some_nearer) {
     made.how = gain::kind::unavailable;
     made.note =
         fmt::format("{} of the traffic would be local instead of remote; the gain is unknown, "

@@ -1,34 +1,27 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "advise/propose.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <iterator>
+#include <limits>
 
-#include <fmt/core.h>
-
-#include "advise/entries.hpp"
 #include "advise/patterns.hpp"
-#include "advise/whole.hpp"
-#include "advise/words.hpp"
 #include "bind/team_sizes.hpp"
 
 namespace nodewise::advise {
 
 namespace {
 
-std::vector<std::string> remarks_on(const analysis& seen, const decision& made) {
-  const analysis_input& of = seen.input;
+std::vector<std::string> remarks_on(const analysis& of, const decision& made) {
   std::vector<std::string> all;
   for (const assignment& each : made.objects) {
-    if (each.how.where.how == placements::kind::map && are_scattered(seen, each.items)) {
+    if (each.how.where.how == placements::kind::map && are_scattered(of, each.items)) {
       all.push_back(fmt::format("{}: its map follows the data of this input, and another input "
                                 "needs its own",
-                                of.sites()[each.site].name));
+                                of.sites[each.site].name));
     }
     if (each.how.lost > 0.001) {
       all.push_back(fmt::format("{}: a map of fewer parts leaves {} of its traffic remote",
-                                of.sites()[each.site].name, percent(each.how.lost)));
+                                of.sites[each.site].name, percent(each.how.lost)));
     }
   }
   std::ranges::copy(made.remarks, std::back_inserter(all));
@@ -59,14 +52,18 @@ std::string refusal_of(const gain& worth, const std::optional<double>& repetitio
   return {};
 }
 
+/// Instructions were counted only in the phase of use, so initialisation is priced by its traffic.
+run_times times_of(const analysis_input& of, const course& use, const course& initialisation) {
+  return {predict(of, use), predict(of, of.costs, initialisation, model::unlimited)};
+}
+
 } // namespace
 
 positions placeable_sites(const analysis& of) {
-  const std::size_t all = of.input.sites().size();
-  const positions without_room = buffer_cache.sites(of, std::vector<char>(all, 1));
-  return positions_below(all, [&](std::size_t s) {
-    return !of.input.sites()[s].places_itself &&
-           std::ranges::find(without_room, s) == without_room.end();
+  const std::size_t count = of.sites.size();
+  const positions without_room = buffer_cache.sites(of, std::vector<char>(count, 1));
+  return positions_below(count, [&](std::size_t s) {
+    return !of.sites[s].places_itself && std::ranges::find(without_room, s) == without_room.end();
   });
 }
 
@@ -79,28 +76,27 @@ plans::plan_file plan_without_entries(const analysis_input& of, std::size_t prog
   plan.threads = nodes_of_threads(of, program, {}).size();
   plan.teams =
       bind::threads_of_teams(of.teams(program)) == plan.threads ? of.teams(program) : positions{};
-  plan.nodes = of.machine().domains().size();
+  plan.nodes = of.machine.domains().size();
   plan.bind = threads.policy;
   plan.main_works = !which.has_runtime() && which.threads.size() > 1 && of.main_works(program);
   return plan;
 }
 
 plans::plan_file plan_of(const analysis& of, std::size_t program, const decision& made) {
-  plans::plan_file plan = plan_without_entries(of.input, program, made.threads);
+  plans::plan_file plan = plan_without_entries(of, program, made.threads);
   plan.objects = entries_for(of, program, made.objects);
-  plan.libraries = libraries_of(plan.objects, of.input.program(program));
+  plan.libraries = libraries_of(plan.objects, of.program(program));
   return plan;
 }
 
 proposal propose(const analysis& of, std::size_t program) {
-  const analysis_input& all = of.input;
   const binding threads = choose_binding(of, program);
   decision best = decide(of, placeable_sites(of), threads);
   const run_times before = times_before(of);
   run_times after = times_after(of, best);
   proposal made;
   made.program = program;
-  made.worth = worth_of_decision(all, best);
+  made.worth = worth_of_decision(of, best);
   made.remarks = remarks_on(of, best);
   if (made.worth.how != gain::kind::unavailable) { // otherwise the gain in use is unknown
     made.pays_from = pays_from(before, after);
@@ -113,9 +109,58 @@ proposal propose(const analysis& of, std::size_t program) {
   }
   made.plan = plan_of(of, program, best);
   made.rebinds = !best.threads.homes.empty();
-  made.before = outcome_of(all, before);
-  made.after = outcome_of(all, after);
+  made.before = outcome_of(of, before);
+  made.after = outcome_of(of, after);
   return made;
+}
+
+run_times times_before(const analysis& of) {
+  return times_of(of, {flow_under(of, {}, of.swept)}, {initialisation_under(of, {})});
+}
+
+run_times times_after(const analysis& of, const decision& made) {
+  const positions& homes = made.threads.homes;
+  const std::vector<candidate> placed = candidates_by_item(of, made.objects);
+  std::vector<model::page_map> maps;
+  maps.reserve(placed.size());
+  page_maps where;
+  for (std::size_t i = 0; i < placed.size(); ++i) {
+    maps.push_back(map_under(of, of.items[i], placed[i], homes));
+    where.push_back(&maps.back());
+  }
+  return times_of(of, {flow_under(of, where, of.swept, homes), homes},
+                  {initialisation_under(of, where), homes});
+}
+
+outcome outcome_of(const analysis_input& of, const run_times& what) {
+  outcome made;
+  made.binds = binds_in(of, what.use);
+  if (of.assumed) {
+    return made;
+  }
+  const auto if_known = [&](double seconds) {
+    return of.absolute ? std::optional(seconds) : std::nullopt;
+  };
+  if (what.use.bytes > 0) {
+    made.remote = what.use.remote;
+    made.seconds = if_known(what.use.seconds);
+  }
+  if (what.begun.bytes > 0) {
+    const double bytes = what.use.bytes + what.begun.bytes;
+    made.whole_remote =
+        (what.use.remote * what.use.bytes + what.begun.remote * what.begun.bytes) / bytes;
+    made.whole_seconds = if_known(what.use.seconds + what.begun.seconds);
+  }
+  return made;
+}
+
+std::optional<double> pays_from(const run_times& before, const run_times& after) {
+  const double cost = after.begun.seconds - before.begun.seconds;
+  const double gained = before.use.seconds - after.use.seconds;
+  if (cost <= gained || cost <= 0) {
+    return std::nullopt;
+  }
+  return gained > 0 ? cost / gained : std::numeric_limits<double>::infinity();
 }
 
 } // namespace nodewise::advise

@@ -1,7 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include "advise/room.hpp"
+#include "advise/local_search.hpp"
 
-#include <algorithm>
 #include <limits>
 #include <tuple>
 
@@ -14,12 +13,12 @@ constexpr double usable = 0.98;
 
 double free_bytes(const analysis_input& of, std::size_t node) {
   double free = std::numeric_limits<double>::infinity();
-  const memory_node* const here = of.machine().machine().find_node(of.costs().nodes[node]);
+  const memory_node* const here = of.machine.machine().find_node(of.costs.nodes[node]);
   if (here != nullptr && here->memory_bytes > 0) {
     free = static_cast<double>(here->memory_bytes);
   }
-  for (const profile::node_memory& each : of.profile().memory) {
-    if (each.node == of.costs().nodes[node] && each.total_bytes > 0) {
+  for (const profile::node_memory& each : of.profile.memory) {
+    if (each.node == of.costs.nodes[node] && each.total_bytes > 0) {
       free = std::min(free, static_cast<double>(each.free_bytes) +
                                 static_cast<double>(each.cache_bytes)); // the kernel reclaims it
     }
@@ -31,20 +30,12 @@ double free_bytes(const analysis_input& of, std::size_t node) {
 std::vector<double> spread_of(const analysis_input& of, const item& what,
                               const model::page_map& map) {
   std::vector<double> sums(of.nodes() + 1, 0);
-  const auto pages = static_cast<double>(what.what->pages);
-  if (!(pages > 0)) {
-    return sums;
+  if (const auto pages = static_cast<double>(what.what->pages); pages > 0) {
+    const auto resident = static_cast<double>(what.what->resident);
+    const double share = resident > 0 ? std::min(1.0, resident / pages) : 1; // 0: not queried
+    map.add_pages(0, pages, share * static_cast<double>(of.profile.page_bytes), sums);
   }
-  const bool known = what.what->resident > 0; // freed objects were not queried
-  const double resident = known ? std::min(pages, static_cast<double>(what.what->resident)) : pages;
-  const auto page_bytes = static_cast<double>(of.profile().page_bytes);
-  map.add_pages(0, pages, resident / pages * page_bytes, sums);
   return sums;
-}
-
-bool is_the_programs(const item& what) {
-  return what.what->kind != profile::object_kind::file &&
-         what.what->kind != profile::object_kind::other;
 }
 
 } // namespace
@@ -53,9 +44,9 @@ room::room(const analysis_input& of) : of_(of) {
   for (std::size_t n = 0; n < of.nodes(); ++n) {
     free_.push_back(free_bytes(of, n));
   }
-  for (std::size_t i = 0; i < of.items().size(); ++i) {
-    const profile::object& what = *of.items()[i].what;
-    if (is_the_programs(of.items()[i])) {
+  for (std::size_t i = 0; i < of.items.size(); ++i) {
+    const profile::object& what = *of.items[i].what;
+    if (what.kind != profile::object_kind::file && what.kind != profile::object_kind::other) {
       events_.push_back({what.born_s, true, i});
       if (!what.live_at_end && what.died_s > what.born_s) {
         events_.push_back({what.died_s, false, i});
@@ -64,16 +55,16 @@ room::room(const analysis_input& of) : of_(of) {
   }
   std::ranges::sort(events_, {},
                     [](const event& each) { return std::tuple(each.at_s, each.comes, each.item); });
-  now_ = most_at_once(std::vector<candidate>(of.items().size()), {});
+  now_ = most_at_once(std::vector<candidate>(of.items.size()), {});
 }
 
 std::vector<double> room::most_at_once(const std::vector<candidate>& by_item,
                                        const positions& homes) const {
   std::vector<double> most(of_.nodes() + 1, 0);
   std::vector<double> at_once(of_.nodes() + 1, 0);
-  std::vector<std::vector<double>> spread(of_.items().size());
+  std::vector<std::vector<double>> spread(of_.items.size());
   for (const event& each : events_) {
-    const item& what = of_.items()[each.item];
+    const item& what = of_.items[each.item];
     std::vector<double>& bytes = spread[each.item];
     if (bytes.empty()) {
       bytes = spread_of(of_, what, map_under(of_, what, by_item[each.item], homes));

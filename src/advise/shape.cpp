@@ -1,18 +1,13 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "advise/shape.hpp"
 
-#include <algorithm>
 #include <array>
-#include <cmath>
 #include <map>
 #include <set>
-#include <string>
-#include <string_view>
-#include <utility>
 
 #include <nodewise/arithmetic.hpp>
 
-#include "advise/flow.hpp"
+#include "advise/price.hpp"
 
 namespace nodewise::advise {
 
@@ -40,13 +35,9 @@ std::string plain_name(std::string_view function) {
 
 /// Whether the last two parts are equal: "ns::cell::cell".
 bool repeats_its_class(const std::string& name) {
-  const std::size_t last = name.rfind("::");
-  if (last == std::string::npos || last + 2 == name.size()) {
-    return false;
-  }
-  const std::string scope = name.substr(0, last);
-  const std::size_t outer = scope.rfind("::");
-  return scope.substr(outer == std::string::npos ? 0 : outer + 2) == name.substr(last + 2);
+  const std::size_t scope = name.rfind("::");
+  const std::string last = scope == std::string::npos ? name : name.substr(scope + 2);
+  return !last.empty() && ("::" + name).ends_with("::" + last + "::" + last);
 }
 
 /// Whether the touch happened while C++ constructed objects: in "std::vector<...>",
@@ -80,10 +71,10 @@ void add_touches(const analysis_input& of, const item& what, shape& into) {
       continue;
     }
     pages += count;
-    if (run.by && what.first_worker + *run.by < of.workers().size()) {
+    if (run.by && what.first_worker + *run.by < of.workers.size()) {
       threads[what.first_worker + *run.by] += count;
     }
-    const std::size_t node = position_or_nowhere(of.costs(), run.from);
+    const std::size_t node = of.position_of(run.from);
     if (node == nowhere) {
       followed += count;
       continue;
@@ -138,11 +129,10 @@ void add_residence(const analysis_input& of, const item& what, shape& into) {
 positions first_workers_with_role(const analysis_input& of) {
   std::map<std::pair<std::size_t, std::size_t>, std::size_t> first;
   positions made;
-  for (std::size_t w = 0; w < of.workers().size(); ++w) {
-    const worker& each = of.workers()[w];
-    const std::size_t own = of.workers().size() + w; // unique to this worker
-    const std::size_t role = each.number == nowhere ? own : each.number;
-    made.push_back(first.try_emplace({each.program, role}, w).first->second);
+  for (std::size_t w = 0; w < of.workers.size(); ++w) {
+    const worker& each = of.workers[w];
+    const auto [found, is_new] = first.try_emplace({each.program, each.number}, w);
+    made.push_back(each.number == nowhere ? w : found->second);
   }
   return made;
 }
@@ -152,7 +142,7 @@ class users {
  public:
   users(const analysis_input& of, const item& what)
       : of_(of), what_(what), homes_(nodes_of_threads(of, what.program, {})),
-        first_with_role_(first_workers_with_role(of)), by_thread_(of.workers().size(), 0) {}
+        first_with_role_(first_workers_with_role(of)), by_thread_(of.workers.size(), 0) {}
 
   void read(shape& into) {
     for (const profile::use_run& run : what_.uses) {
@@ -178,7 +168,7 @@ class users {
         into.in_runs || (contested_ < some * all_ &&
                          (changes_ <= many || (in_turn_ >= 0.8 * changes_ && is_regular())));
     into.repeats = all_ * of_.program(what_.program).use_unit_bytes /
-                   (pages_ * static_cast<double>(of_.profile().page_bytes));
+                   (pages_ * static_cast<double>(of_.profile.page_bytes));
     into.own_touch = own_touch_ / all_;
     into.same_touch = same_touch_ / all_;
   }
@@ -200,7 +190,7 @@ class users {
   /// The node where its role ran most: a thread that is started anew, or is not bound, may be on
   /// another node each time, and a plan binds it.
   [[nodiscard]] std::size_t home_of(std::size_t w) const {
-    const worker& each = of_.workers()[w];
+    const worker& each = of_.workers[w];
     return each.number < homes_.size() && homes_[each.number] != nowhere ? homes_[each.number]
                                                                          : each.home;
   }
@@ -240,8 +230,8 @@ class users {
   void follow(const profile::use_run& run, std::size_t top) {
     if (top != last_ && last_ != nowhere) {
       ++changes_;
-      const std::size_t now = of_.workers()[top].number;
-      const std::size_t before = of_.workers()[last_].number;
+      const std::size_t now = of_.workers[top].number;
+      const std::size_t before = of_.workers[last_].number;
       least_ = std::min({least_, now, before});
       in_turn_ += now == before + 1 || now == least_ ? 1 : 0;
       lengths_ += length_;
@@ -264,7 +254,7 @@ class users {
       ++next_touch_;
     }
     for (std::size_t t = next_touch_; t < all.size() && all[t].first < run.first + run.count; ++t) {
-      const std::size_t node = position_or_nowhere(of_.costs(), all[t].from);
+      const std::size_t node = of_.position_of(all[t].from);
       const std::uint64_t first = std::max(all[t].first, run.first);
       const std::uint64_t last = std::min(all[t].first + all[t].count, run.first + run.count);
       const double part = last > first ? share_of(run, first, last) : 0;
@@ -279,8 +269,8 @@ class users {
   [[nodiscard]] double of_number(const profile::use_run& run, std::size_t toucher) const {
     double sum = 0;
     for_each_use(of_, what_, run, [&](std::size_t w, double amount) {
-      const bool same = toucher < of_.workers().size() &&
-                        of_.workers()[w].number == of_.workers()[toucher].number;
+      const bool same =
+          toucher < of_.workers.size() && of_.workers[w].number == of_.workers[toucher].number;
       sum += same ? amount : 0;
     });
     return sum;

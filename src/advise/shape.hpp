@@ -3,14 +3,23 @@
 // Figures of an object's first touches, pages and uses, by which patterns decide.
 #pragma once
 
-#include <cstddef>
-#include <optional>
-#include <vector>
-
 #include "advise/analysis_input.hpp"
-#include "advise/site_parts.hpp"
 
 namespace nodewise::advise {
+
+/// Objects in allocation order that are placed alike.
+struct site_part {
+  positions items; ///< positions in the analysis_input
+  /// The thread that uses most of it, by number. Set only if neighbours share an owner so often, or
+  /// threads use objects so exclusively, that chance cannot explain it.
+  std::optional<std::size_t> owner;
+  std::vector<double> shares; ///< by item, 0..1: owner's share of the use by the plan's threads
+};
+
+/// Few objects: one part each. Many objects: consecutive ones with the same owner together. Empty
+/// if that gives only one part, or if many objects have their owners by chance.
+[[nodiscard]] std::vector<site_part> parts_of_site(const analysis_input& of,
+                                                   const positions& items);
 
 struct shape {
   // Of the pages whose first touch was seen:
@@ -58,10 +67,9 @@ struct shape {
 [[nodiscard]] shape shape_of(const analysis_input& of, const item& what);
 
 /// An analysis input with the shapes of its items.
-struct analysis {
-  explicit analysis(const analysis_input& of);
+struct analysis : analysis_input {
+  explicit analysis(analysis_input of);
 
-  const analysis_input& input;
   std::vector<shape> shapes;                 ///< by item
   std::vector<std::vector<site_part>> parts; ///< by site
   /// By item: threads sweep through it together. Most of the program's traffic is on pages that any

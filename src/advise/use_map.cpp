@@ -1,10 +1,8 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include "advise/use_map.hpp"
+#include "advise/candidates.hpp"
 
-#include <algorithm>
 #include <limits>
-#include <numeric>
-#include <utility>
+#include <set>
 
 namespace nodewise::advise {
 
@@ -54,10 +52,6 @@ void append(std::vector<placements::owner_run>& runs, std::uint64_t parts, std::
 
 } // namespace
 
-std::vector<placements::owner_run> equal_parts(std::size_t threads) {
-  return parts_for(positions_to(threads));
-}
-
 std::vector<placements::owner_run> parts_for(const positions& threads) {
   std::vector<placements::owner_run> runs;
   for (const std::size_t thread : threads) {
@@ -75,18 +69,18 @@ use_map::use_map(const analysis_input& of, const item& what, const positions& ho
 }
 
 void use_map::read(const analysis_input& of, const item& what, const positions& homes) {
-  std::vector<double> by_worker(of.workers().size(), 0);
-  const auto home = [&](std::size_t w) { return homes.empty() ? of.workers()[w].home : homes[w]; };
+  std::vector<double> by_worker(of.workers.size(), 0);
+  const auto home = [&](std::size_t w) { return homes.empty() ? of.workers[w].home : homes[w]; };
   for (const profile::use_run& run : what.uses) {
     stretch one;
     one.first = std::max<std::size_t>(run.first, stretches_.empty() ? 0 : stretches_.back().last);
     one.last = std::min<std::size_t>(run.first + run.count, pages_);
     one.use.assign(of.nodes(), 0);
     for_each_use(of, what, run, [&](std::size_t w, double amount) {
-      if (home(w) != nowhere && of.workers()[w].number != nowhere) {
+      if (home(w) != nowhere && of.workers[w].number != nowhere) {
         by_worker[w] += amount;
         one.use[home(w)] += amount;
-        one.main += of.workers()[w].ordinal == 0 ? amount : 0;
+        one.main += of.workers[w].ordinal == 0 ? amount : 0;
       }
     });
     if (one.first >= one.last || !(std::ranges::max(one.use) > 0)) {
@@ -100,17 +94,17 @@ void use_map::read(const analysis_input& of, const item& what, const positions& 
   const double all = sum_of(by_worker);
   const auto some = std::ranges::count_if(by_worker, [](double each) { return each > 0; });
   std::vector<double> greatest(of.nodes(), 0);
+  std::set<std::size_t> users;
   for (std::size_t w = 0; w < by_worker.size(); ++w) {
     if (by_worker[w] > 0 && by_worker[w] >= has_part * all / static_cast<double>(some)) {
-      users_.push_back(of.workers()[w].number);
+      users.insert(of.workers[w].number);
     }
     if (by_worker[w] > 0 && by_worker[w] > greatest[home(w)]) {
       greatest[home(w)] = by_worker[w];
-      thread_of_node_[home(w)] = of.workers()[w].number;
+      thread_of_node_[home(w)] = of.workers[w].number;
     }
   }
-  std::ranges::sort(users_);
-  users_.erase(std::unique(users_.begin(), users_.end()), users_.end());
+  users_.assign(users.begin(), users.end());
 }
 
 void use_map::weigh_claims(std::size_t home_of_main) {

@@ -3,21 +3,15 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <numeric>
-#include <string>
-#include <tuple>
-#include <utility>
 
 #include <fmt/core.h>
 
 #include <nodewise/error.hpp>
 
-#include "attribution/chains.hpp"
-#include "attribution/mapped_objects.hpp"
 #include "attribution/page_runs.hpp"
-#include "base/last_part.hpp"
-#include "symbols/build_id.hpp"
+#include "base/path.hpp"
+#include "symbols/module.hpp"
 
 namespace nodewise::attribution {
 
@@ -202,10 +196,8 @@ class assembly {
       }
     }
     const auto caller = [](const auto& reported) {
-      return reported.caller_module.empty()
-                 ? profile::call_chain{}
-                 : profile::call_chain{
-                       {reported.caller_module, reported.caller_offset, "", "", 0, false}};
+      const profile::frame where{reported.caller_module, reported.caller_offset, "", "", 0, false};
+      return where.module.empty() ? profile::call_chain() : profile::call_chain{where};
     };
     return what.report != nullptr ? caller(*what.report) : caller(*what.allocation);
   }
@@ -218,10 +210,7 @@ class assembly {
     // Balancing may have moved them since.
     if ((what.report == nullptr || what.report->not_asked) && !from_.balancing) {
       made.where = where_touched(what, made.pages);
-      made.resident = 0;
-      for (const profile::resident_run& run : made.where) {
-        made.resident += run.count;
-      }
+      made.resident = pages_in(made.where);
     }
     const std::uint64_t huge =
         complete_huge_pages(what, made.pages, made.where, from_.page_bytes, huge_bytes_);
@@ -274,8 +263,7 @@ class assembly {
         break;
       }
       const touching_code& by = what.codes[i];
-      profile::first_touch touch{
-          {}, by.how, by.by, by.node < 0 ? unknown_node : node_id{by.node}, pages[i]};
+      profile::first_touch touch{{}, by.how, by.by, node_id{by.node}, pages[i]};
       if (made.touches.size() < most_touches) {
         touch.where = chains_.touch(index, what.id, by);
       }
@@ -290,7 +278,7 @@ class assembly {
   static void add_touch(profile::first_touch touch, std::vector<profile::first_touch>& into) {
     const auto label = [](const profile::first_touch& each) {
       const profile::frame* const own = profile::own_frame(each.where);
-      return own == nullptr ? std::string{} : profile::label_of(*own);
+      return own == nullptr ? "" : profile::label_of(*own);
     };
     const auto same = std::ranges::find_if(into, [&](const profile::first_touch& each) {
       return each.how == touch.how && each.by == touch.by && each.from == touch.from &&
@@ -345,22 +333,23 @@ class assembly {
       if (each.team_sizes.size() > 1) {
         who.nested = {each.team_sizes, each.inner_number};
       }
-      const auto cpus = cpus_of(each);
-      if (!who.stays.empty() || !cpus || cpus->empty()) {
+      const cpu_set cpus = cpus_of(each);
+      if (!who.stays.empty() || cpus.empty()) {
         continue;
       }
       for (const memory_node& node : from_.on.nodes) {
-        if (node.cpus.includes(*cpus)) {
+        if (node.cpus.includes(cpus)) {
           who.stays = {{node.id, 0}};
         }
       }
     }
   }
-  static std::optional<cpu_set> cpus_of(const launch::thread_report& of) {
+  /// None if the list was cut off: it may run in many places.
+  static cpu_set cpus_of(const launch::thread_report& of) {
     try {
       return cpu_set::parse(of.cpus);
-    } catch (const error&) { // cut off: it may run in many places
-      return std::nullopt;
+    } catch (const error&) {
+      return {};
     }
   }
 

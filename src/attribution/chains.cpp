@@ -1,5 +1,5 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include "attribution/chains.hpp"
+#include "attribution/assemble.hpp"
 
 #include <algorithm>
 #include <elf.h>

@@ -2,82 +2,18 @@
 #include "attribution/counted.hpp"
 
 #include <algorithm>
-#include <map>
-#include <optional>
+#include <array>
 #include <set>
-#include <string_view>
-#include <utility>
 
-#include "attribution/initialisation.hpp"
 #include "attribution/page_runs.hpp"
-#include "base/last_part.hpp"
-#include "traffic/namer.hpp"
+#include "base/path.hpp"
+#include "traffic/summary.hpp"
 
 namespace nodewise::attribution {
 
 namespace {
 
 constexpr std::uint64_t first_unasked_id = std::uint64_t{1} << 61U;
-
-/// Which threads used each page how much, and the node where it was last.
-struct page_uses {
-  std::map<std::uint64_t, std::map<profile::thread_index, double>> by_page;
-  std::map<std::uint64_t, node_id> where;
-  std::uint64_t moved = 0;
-
-  void add(const traffic::user_run& run, std::uint64_t first,
-           const std::vector<profile::thread_index>& threads) {
-    const auto count = static_cast<double>(run.count);
-    for (std::uint64_t page = first; page < first + run.count; ++page) {
-      auto& users = by_page[page];
-      for (const traffic::thread_lines& each : run.by) {
-        users[threads[each.thread]] += static_cast<double>(each.lines) / count;
-      }
-      const auto [found, is_new] = where.try_emplace(page, run.to);
-      moved += !is_new && found->second != run.to ? 1U : 0U;
-      found->second = run.to;
-    }
-  }
-
-  /// Joins neighbours if each thread used both equally, or if the same single thread used both.
-  [[nodiscard]] std::vector<profile::use_run> runs() const {
-    std::vector<profile::use_run> made;
-    const std::map<profile::thread_index, double>* before = nullptr;
-    for (const auto& [page, users] : by_page) {
-      if (before != nullptr && *before == users && made.back().first + made.back().count == page) {
-        ++made.back().count;
-        for (profile::use& each : made.back().by) {
-          each.amount += users.at(each.by);
-        }
-      } else {
-        profile::use_run run{page, 1, {}};
-        for (const auto& [by, amount] : users) {
-          run.by.push_back({by, amount});
-        }
-        append(made, std::move(run));
-      }
-      before = &users;
-    }
-    return made;
-  }
-
-  /// The nodes that the count has; `known` for the other pages.
-  [[nodiscard]] std::vector<profile::resident_run>
-  residence(const std::vector<profile::resident_run>& known) const {
-    std::map<std::uint64_t, node_id> all = where;
-    std::erase_if(all, [](const auto& page) { return page.second == unknown_node; });
-    for (const profile::resident_run& run : known) {
-      for (std::uint64_t page = run.first; page < run.first + run.count; ++page) {
-        all.try_emplace(page, run.node);
-      }
-    }
-    std::vector<profile::resident_run> made;
-    for (const auto& [page, node] : all) {
-      append(made, {page, 1, node});
-    }
-    return made;
-  }
-};
 
 /// The agent gives the counter an object's id: its process, which a forked process inherits, and
 /// its number in that process.
@@ -92,12 +28,25 @@ profile::object_kind kind_of(const traffic::mapping& what) {
   return what.name.starts_with('/') ? profile::object_kind::file : profile::object_kind::other;
 }
 
-std::uint64_t pages_of(const std::vector<profile::use_run>& runs) {
-  std::uint64_t sum = 0;
-  for (const profile::use_run& run : runs) {
-    sum += run.count;
-  }
-  return sum;
+profile::object_kind profile_kind(traffic::object_kind what) {
+  using enum profile::object_kind;
+  constexpr std::array kinds = {heap, map, static_array, group, region, other};
+  return kinds[static_cast<std::size_t>(what)];
+}
+
+/// Leaves out what only the agent's report has.
+profile::object object_of(const traffic::object& what, std::uint64_t page_bytes) {
+  profile::object made;
+  made.id = what.id & 0xffffffffU; // the upper half is the process
+  made.kind = profile_kind(what.kind);
+  made.name = what.name;
+  made.start = what.start;
+  made.bytes = what.bytes;
+  made.pages = what.bytes == 0
+                   ? 0
+                   : (what.start + what.bytes - 1) / page_bytes - what.start / page_bytes + 1;
+  made.live_at_end = !what.freed;
+  return made;
 }
 
 class addition {
@@ -212,7 +161,7 @@ class addition {
     into.initialised = begun_->of(id, 0, into.pages);
     into.initialised_write_share = write_share_of(id, traffic::phase::initialisation);
     // A killed program was not queried for its pages.
-    into.resident = std::max({into.resident, pages_of(into.initialised), pages_of(into.uses)});
+    into.resident = std::max({into.resident, pages_in(into.initialised), pages_in(into.uses)});
     add_contested(id, into);
   }
 
@@ -374,23 +323,42 @@ class addition {
 
 void add_counts(profile::profile& into, const traffic::counts& counted) {
   into.seen.counts = true;
-  std::map<int, std::vector<traffic::process_key>> keys;
+  std::map<int, std::multiset<traffic::process_key>> keys;
   for (const traffic::program& each : counted.programs) {
     if (each.pid != 0) {
-      keys[static_cast<int>(traffic::pid_of(each.pid))].push_back(each.pid);
+      keys[static_cast<int>(traffic::pid_of(each.pid))].insert(each.pid);
     }
   }
-  for (auto& [pid, all] : keys) {
-    std::ranges::sort(all);
-  }
-  std::map<int, std::size_t> seen;
   for (profile::program& each : into.programs) {
-    const auto found = keys.find(each.pid);
-    const std::size_t which = seen[each.pid]++;
-    if (found != keys.end() && which < found->second.size()) {
-      addition(into, each, counted, found->second[which]).run();
+    if (auto& left = keys[each.pid]; !left.empty()) {
+      addition(into, each, counted, left.extract(left.begin()).value()).run();
     }
   }
+}
+
+profile::profile profile_of(const traffic::counts& counted, const profile::program& like,
+                            std::vector<std::string> command) {
+  profile::profile made;
+  made.command = std::move(command);
+  made.page_bytes = counted.page_bytes;
+  for (const traffic::program& each : counted.programs) {
+    if (each.pid == 0 || each.name != like.name) {
+      continue;
+    }
+    profile::program one;
+    one.pid = static_cast<int>(traffic::pid_of(each.pid));
+    one.name = like.name;
+    one.openmp = like.openmp;
+    one.tbb = like.tbb;
+    for (const traffic::object& object : counted.objects) {
+      if (object.pid == each.pid) {
+        one.objects.push_back(object_of(object, counted.page_bytes));
+      }
+    }
+    made.programs.push_back(std::move(one));
+  }
+  add_counts(made, counted);
+  return made;
 }
 
 } // namespace nodewise::attribution

@@ -3,9 +3,6 @@
 // Adds the lab counter's data to what was observed inside the virtual machine.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "profile/profile.hpp"
 #include "traffic/counts.hpp"
 

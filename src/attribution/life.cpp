@@ -2,17 +2,30 @@
 #include "attribution/life.hpp"
 
 #include <algorithm>
-#include <iterator>
-#include <string_view>
+#include <array>
 
-#include "base/last_part.hpp"
+#include <fmt/core.h>
+
+#include "base/path.hpp"
 
 namespace nodewise::attribution {
 
 namespace {
 
-bool is_one_of(std::string_view name, std::initializer_list<std::string_view> beginnings) {
-  return std::ranges::any_of(beginnings, [&](auto each) { return name.starts_with(each); });
+using observe::area_kind;
+
+bool holds_data(const observe::area& what) {
+  constexpr std::uint64_t some_pages = 16;
+  const bool by_size = what.kind != area_kind::heap && what.kind != area_kind::stack;
+  return what.kind != area_kind::code && what.kind != area_kind::system &&
+         what.resident >= (by_size ? some_pages : 1);
+}
+
+profile::object_kind kind_of(area_kind what) {
+  using enum profile::object_kind;
+  constexpr std::array kinds = {heap, static_array, heap, stack, map,
+                                file, file,         file, map,   file}; // by `area_kind`
+  return kinds[static_cast<std::size_t>(what)];
 }
 
 } // namespace
@@ -22,13 +35,9 @@ double seconds_between(std::uint64_t begin_ns, std::uint64_t time_ns) noexcept {
 }
 
 profile::thread_index life::begin_thread(int tid) {
-  profile::thread made;
-  made.tid = tid;
-  made.main = tid == pid;
-  made.name = threads.empty() ? name : threads.front().name;
-  threads.push_back(std::move(made));
-  by_tid[tid] = threads.size() - 1;
-  return threads.size() - 1;
+  const std::string& called = threads.empty() ? name : threads.front().name;
+  threads.push_back({.tid = tid, .name = called, .main = tid == pid});
+  return by_tid[tid] = threads.size() - 1;
 }
 
 profile::thread_index life::thread_of(int tid) {
@@ -44,17 +53,10 @@ void life::map_code(const observe::module_mapped& what) {
     file = what.path;
   }
   const std::string_view module = last_part(what.path);
-  openmp = openmp || is_one_of(module, {"libgomp.so", "libomp.so", "libiomp5.so"});
+  openmp = openmp || module.starts_with("libgomp.so") || module.starts_with("libomp.so") ||
+           module.starts_with("libiomp5.so");
   tbb = tbb || module.starts_with("libtbb.so");
   code.add({what.start, what.end, what.file_offset, what.path});
-}
-
-void life::inherit(const life& from) {
-  name = threads.front().name = from.name;
-  file = from.file;
-  code = from.code;
-  openmp = from.openmp;
-  tbb = from.tbb;
 }
 
 observed_object& life::object_of(std::uint64_t id) {
@@ -75,14 +77,13 @@ observed_object* life::object_at(std::uint64_t address) noexcept {
 }
 
 life& lives::begin(int pid, int parent, std::uint64_t time_ns) {
-  life made;
+  present_[pid] = all_.size();
+  life& made = all_.emplace_back();
   made.pid = pid;
   made.parent = parent;
   made.from_ns = time_ns;
-  present_[pid] = all_.size();
-  all_.push_back(std::move(made));
-  all_.back().begin_thread(pid);
-  return all_.back();
+  made.begin_thread(pid);
+  return made;
 }
 
 life& lives::of(int pid, std::uint64_t time_ns) {
@@ -96,7 +97,12 @@ void lives::take(const observe::task_event& what) {
   case observe::task_change::process_forked: {
     const auto parent = static_cast<std::size_t>(&of(what.parent_pid, what.time_ns) - all_.data());
     life& child = begin(what.pid, what.parent_pid, what.time_ns);
-    child.inherit(all_[parent]);
+    const life& from = all_[parent]; // its objects stay the parent's
+    child.name = child.threads.front().name = from.name;
+    child.file = from.file;
+    child.code = from.code;
+    child.openmp = from.openmp;
+    child.tbb = from.tbb;
     break;
   }
   case observe::task_change::executed: {
@@ -137,14 +143,57 @@ void lives::take(const observe::task_event& what) {
   }
 }
 
-void lives::take(const observe::module_mapped& what) {
-  of(what.pid, std::max(what.time_ns, begin_ns_)).map_code(what);
+void observed_object::touch(std::uint64_t page, const touching_code& by, std::int16_t memory) {
+  if (page >= pages.size()) {
+    pages.resize(page + 1);
+  }
+  const auto [found, is_new] =
+      code_number.try_emplace(by, static_cast<std::uint32_t>(codes.size()));
+  if (is_new) {
+    codes.push_back(by);
+  }
+  pages[page] = {by.by, by.node, found->second, memory};
 }
 
-void lives::finish(std::uint64_t end_ns) {
-  for (life& each : all_) {
-    each.to_ns = each.ended ? each.to_ns : end_ns;
+std::uint64_t observed_object::page_count(std::size_t page_bytes) const noexcept {
+  return report != nullptr ? report->pages : (bytes + page_bytes - 1) / page_bytes;
+}
+
+void add_mapped(life& into, const observe::page_map& memory) {
+  if (into.name.empty()) { // the last part of the first word
+    const std::string_view command = memory.command;
+    into.name = last_part(command.substr(0, command.find(' ')));
   }
+  for (const observe::area& each : memory.areas) {
+    if (holds_data(each)) {
+      const std::uint64_t id = into.objects.size();
+      observed_object& made = into.object_of(id);
+      made.area = &each;
+      made.allocated_ns = into.from_ns;
+      made.start = each.where.first;
+      made.bytes = each.where.last - each.where.first;
+      into.live[made.start] = id;
+    }
+  }
+}
+
+profile::object object_of_area(const observe::area& what, std::size_t page_bytes) {
+  profile::object made;
+  made.kind = kind_of(what.kind);
+  made.name = what.name.empty() ? fmt::format("memory at {:#x}", what.where.first) : what.name;
+  made.start = what.where.first;
+  made.bytes = what.where.last - what.where.first;
+  made.pages = what.pages;
+  made.resident = what.resident;
+  made.page_bytes = what.page_bytes != 0 ? what.page_bytes : page_bytes;
+  std::uint64_t first = 0;
+  for (const observe::page_run& run : what.runs) {
+    if (run.node != observe::absent_page && run.node != observe::zero_page) {
+      made.where.push_back({first, run.pages, run.node});
+    }
+    first += run.pages;
+  }
+  return made;
 }
 
 } // namespace nodewise::attribution

@@ -1,13 +1,9 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include "attribution/sweep.hpp"
+#include "attribution/assemble.hpp"
 
 #include <algorithm>
-#include <map>
-#include <optional>
 #include <set>
 #include <tuple>
-
-#include "attribution/mapped_objects.hpp"
 
 namespace nodewise::attribution {
 
@@ -15,8 +11,7 @@ namespace {
 
 enum class happening { task, code, sighting, report, allocation, freed };
 
-void stay(profile::thread& who, std::int16_t node) {
-  const node_id where = node < 0 ? unknown_node : node_id{node};
+void stay(profile::thread& who, node_id where) {
   const auto at = std::ranges::lower_bound(who.stays, where, {}, &profile::thread::stay::node);
   if (at != who.stays.end() && at->node == where) {
     ++at->samples;
@@ -62,7 +57,9 @@ class walk {
       take(each);
     }
     take_until(~std::uint64_t{0});
-    lives_.finish(from_.recorded.end_ns);
+    for (life& each : lives_.all()) {
+      each.to_ns = each.ended ? each.to_ns : from_.recorded.end_ns;
+    }
     result_.programs = std::move(lives_.all());
     return std::move(result_);
   }
@@ -98,12 +95,12 @@ class walk {
       }
       break;
     case happening::code:
-      lives_.take(log.modules()[at.at]);
+      lives_.of(log.modules()[at.at].pid, at.time_ns).map_code(log.modules()[at.at]);
       break;
     case happening::sighting:
       if (const auto& seen = log.sightings()[at.at]; !agents_own_.contains(seen.tid)) {
         life& in = lives_.of(seen.pid, at.time_ns);
-        stay(in.threads[in.thread_of(seen.tid)], node_of(seen.cpu));
+        stay(in.threads[in.thread_of(seen.tid)], node_id{node_of(seen.cpu)});
       }
       break;
     case happening::report:
@@ -141,19 +138,14 @@ class walk {
       in.live.erase(made.start);
     }
     made.start = object.start;
-    made.bytes = std::max(object.bytes, final_bytes_of_group(from, object));
+    made.bytes = object.bytes;
     in.live[made.start] = in.object_by_id[object.sequence];
-  }
-
-  /// A group grows in its own address range without further reports; 0 for all other kinds.
-  static std::uint64_t final_bytes_of_group(const launch::process_report& from,
-                                            const launch::allocation_report& object) {
-    if (object.what != launch::object_report::kind::group) {
-      return 0;
+    if (object.what == launch::object_report::kind::group) {
+      // It grows in its own address range without further reports.
+      const auto last =
+          std::ranges::find(from.objects, object.sequence, &launch::object_report::sequence);
+      made.bytes = std::max(made.bytes, last == from.objects.end() ? 0 : last->bytes);
     }
-    const auto last =
-        std::ranges::find(from.objects, object.sequence, &launch::object_report::sequence);
-    return last == from.objects.end() ? 0 : last->bytes;
   }
 
   static void take_death(life& in, const launch::object_report& object) {
@@ -174,9 +166,8 @@ class walk {
   }
 
   void take_until(std::uint64_t time_ns) {
-    const observe::event_log& log = from_.recorded.log;
     while (next_sample_ && next_sample_->time_ns < time_ns) {
-      take_stacks_before(next_sample_->time_ns, log);
+      take_stacks_before(next_sample_->time_ns);
       take(*next_sample_);
       next_sample_ = samples_.next();
       constexpr std::uint64_t now_and_then = 4096;
@@ -184,26 +175,21 @@ class walk {
         from_.done(taken_);
       }
     }
-    take_stacks_before(time_ns, log);
+    take_stacks_before(time_ns);
   }
 
-  void take_stacks_before(std::uint64_t time_ns, const observe::event_log& log) {
-    for (; next_stack_ < log.stacks().size(); ++next_stack_) {
-      const observe::access_sample& at = log.stacks()[next_stack_].at;
-      if (at.time_ns >= time_ns) {
-        break;
-      }
+  void take_stacks_before(std::uint64_t time_ns) {
+    const auto& stacks = from_.recorded.log.stacks();
+    for (; next_stack_ < stacks.size() && stacks[next_stack_].at.time_ns < time_ns; ++next_stack_) {
+      const observe::access_sample& at = stacks[next_stack_].at;
       life& in = lives_.of(at.pid, at.time_ns);
-      const observed_object* const object = in.object_at(at.address);
-      if (object == nullptr) {
-        continue;
-      }
-      const explained_touch made{next_stack_, static_cast<std::size_t>(&in - lives_.all().data()),
-                                 object->id, at.ip,
-                                 static_cast<std::uint32_t>(in.thread_of(at.tid))};
-      constexpr std::size_t enough = 8; // for one instruction, object and thread
-      if (kept_[{made.life, made.object, made.ip, made.by}]++ < enough) {
-        result_.stacks.push_back(made);
+      if (const observed_object* const object = in.object_at(at.address)) {
+        const auto number = static_cast<std::size_t>(&in - lives_.all().data());
+        const auto by = static_cast<std::uint32_t>(in.thread_of(at.tid));
+        constexpr std::size_t enough = 8; // for one instruction, object and thread
+        if (kept_[{number, object->id, at.ip, by}]++ < enough) {
+          result_.stacks.push_back({next_stack_, number, object->id, at.ip, by});
+        }
       }
     }
   }
@@ -215,7 +201,7 @@ class walk {
     life& in = lives_.of(what.pid, what.time_ns);
     const profile::thread_index by = in.thread_of(what.tid);
     const std::int16_t from = node_of(what.cpu);
-    stay(in.threads[by], from);
+    stay(in.threads[by], node_id{from});
     observed_object* const object = in.object_at(what.address);
     if (object == nullptr) {
       ++in.outside;
@@ -233,22 +219,16 @@ class walk {
     const auto how =
         is_kernel_code(what.ip) ? profile::touch_kind::kernel : profile::touch_kind::code;
     const touching_code code{what.ip, how, number, from, 0};
-    object->touch(page, code, static_cast<std::int16_t>(to_int(what.node)));
-    if (what.page_bytes > from_.page_bytes) {
-      touch_around(*object, what, code);
-    }
-  }
-
-  /// One touch of a huge page touches all of its base pages.
-  void touch_around(observed_object& object, const observe::access_sample& what,
-                    const touching_code& by) const {
-    const std::uint64_t begin = what.address / what.page_bytes * what.page_bytes;
-    const std::uint64_t first = std::max(begin, object.start) / from_.page_bytes;
-    const std::uint64_t last =
-        std::min(begin + what.page_bytes, object.start + object.bytes) / from_.page_bytes;
-    for (std::uint64_t page = first; page < last; ++page) {
-      object.touch(page - object.start / from_.page_bytes, by,
-                   static_cast<std::int16_t>(to_int(what.node)));
+    const auto memory = static_cast<std::int16_t>(to_int(what.node));
+    object->touch(page, code, memory);
+    if (what.page_bytes > from_.page_bytes) { // a touch of a huge page touches all its base pages
+      const std::uint64_t begin = what.address / what.page_bytes * what.page_bytes;
+      const std::uint64_t end = std::min(begin + what.page_bytes, object->start + object->bytes);
+      const std::uint64_t first = object->start / from_.page_bytes;
+      for (std::uint64_t each = std::max(begin, object->start) / from_.page_bytes;
+           each < end / from_.page_bytes; ++each) {
+        object->touch(each - first, code, memory);
+      }
     }
   }
 

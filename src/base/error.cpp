@@ -3,13 +3,15 @@
 
 #include <cstring>
 
+#include <fmt/core.h>
+
 namespace nodewise::inline v0 {
 
 std::string errno_text(int errno_value) {
   const char* const name = strerrorname_np(errno_value);
   const char* const text = strerrordesc_np(errno_value);
-  return (name != nullptr ? std::string(name) : "errno " + std::to_string(errno_value)) + " (" +
-         (text != nullptr ? text : "unknown error") + ")";
+  return fmt::format("{} ({})", name != nullptr ? name : fmt::format("errno {}", errno_value),
+                     text != nullptr ? text : "unknown error");
 }
 
 namespace {

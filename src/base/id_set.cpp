@@ -3,6 +3,8 @@
 
 #include <charconv>
 
+#include <fmt/core.h>
+
 #include <nodewise/error.hpp>
 
 namespace nodewise::inline v0 {
@@ -10,12 +12,12 @@ namespace nodewise::inline v0 {
 namespace {
 
 [[noreturn]] void refuse(std::string_view list, const std::string& answered) {
-  throw error(error_kind::usage, "the list '" + std::string(list) + "'", answered,
+  throw error(error_kind::usage, fmt::format("the list '{}'", list), answered,
               "write numbers and ranges separated by commas, such as 0-3,8");
 }
 
 /// Takes one number off the front of `rest`.
-int take_number(std::string_view& rest, std::string_view list) {
+int take_id(std::string_view& rest, std::string_view list) {
   int value = 0;
   const auto [end, code] = std::from_chars(rest.data(), rest.data() + rest.size(), value);
   if (code == std::errc::result_out_of_range || value > max_id) {
@@ -23,7 +25,7 @@ int take_number(std::string_view& rest, std::string_view list) {
   }
   if (code != std::errc{} || value < 0) {
     refuse(list, rest.empty() ? "a number is missing at the end"
-                              : "no number at '" + std::string(rest) + "'");
+                              : fmt::format("no number at '{}'", rest));
   }
   rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
   return value;
@@ -41,30 +43,24 @@ template <class Id>
 id_set<Id> id_set<Id>::parse(std::string_view list) {
   id_set set;
   std::string_view rest = list;
-  while (!rest.empty()) {
-    const int first = take_number(rest, list);
+  for (bool more = !list.empty(); more;) {
+    const int first = take_id(rest, list);
     int last = first;
     if (rest.starts_with('-')) {
       rest.remove_prefix(1);
-      last = take_number(rest, list);
+      last = take_id(rest, list);
     }
     if (last < first) {
-      refuse(list,
-             "the range " + std::to_string(first) + "-" + std::to_string(last) + " runs backwards");
+      refuse(list, fmt::format("the range {}-{} runs backwards", first, last));
     }
     for (int id = first; id <= last; ++id) {
       set.insert(Id{id});
     }
-    if (rest.empty()) {
-      break;
+    more = !rest.empty();
+    if (more && !rest.starts_with(',')) {
+      refuse(list, fmt::format("no comma at '{}'", rest));
     }
-    if (!rest.starts_with(',')) {
-      refuse(list, "no comma at '" + std::string(rest) + "'");
-    }
-    rest.remove_prefix(1);
-    if (rest.empty()) {
-      refuse(list, "a number is missing at the end");
-    }
+    rest.remove_prefix(more ? 1 : 0);
   }
   return set;
 }
@@ -78,10 +74,9 @@ std::string id_set<Id>::to_string() const {
     for (++it; it != end() && to_int(*it) == last + 1; ++it) {
       ++last;
     }
-    text += text.empty() ? "" : ",";
-    text += std::to_string(first);
+    text += fmt::format("{}{}", text.empty() ? "" : ",", first);
     if (last > first) {
-      text += "-" + std::to_string(last);
+      text += fmt::format("-{}", last);
     }
   }
   return text;

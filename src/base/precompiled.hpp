@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Headers of the standard library and {fmt} that most files include, parsed once. Every file still includes
-// what it uses, because the build with Clang does not use this file.
+// Headers of the standard library and {fmt} that most files include, parsed once. Every file still
+// includes what it uses, because the build with Clang does not use this file.
 #pragma once
 
 #include <algorithm>

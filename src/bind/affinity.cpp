@@ -9,14 +9,10 @@
 
 namespace nodewise::inline v0 {
 
-namespace {
-
-constexpr int this_thread = 0;
-
-} // namespace
+// For the kernel, thread 0 is the calling thread.
 
 cpu_set thread_affinity() {
-  auto cpus = sys::real_kernel().get_affinity(this_thread);
+  auto cpus = sys::real_kernel().get_affinity(0);
   if (!cpus) {
     throw error(error_kind::system, "cannot read the affinity of this thread", "sched_getaffinity",
                 "see what `nodewise doctor` reports about it", cpus.errno_value);
@@ -36,7 +32,7 @@ void set_thread_affinity(const cpu_set& cpus) {
 }
 
 int try_set_thread_affinity(const cpu_set& cpus) noexcept {
-  return sys::real_kernel().set_affinity(this_thread, cpus);
+  return sys::real_kernel().set_affinity(0, cpus);
 }
 
 cpu_id current_cpu() {

@@ -2,13 +2,10 @@
 #include "bind/conflicts.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
-#include <fmt/core.h>
-
-#include "base/counted.hpp"
-#include "base/parse_number.hpp"
+#include "base/numbers.hpp"
+#include "base/text.hpp"
 #include "bind/team_sizes.hpp"
 
 namespace nodewise::bind {
@@ -60,20 +57,12 @@ struct repetition {
   int stride = 1;
 };
 std::optional<repetition> read_repetition(list_reader& from) {
-  repetition what;
   const auto length = from.number();
-  if (!length || *length < 1) {
+  const auto stride = length && from.take(':') ? from.number() : std::optional(1);
+  if (!length || *length < 1 || !stride) {
     return std::nullopt;
   }
-  what.length = *length;
-  if (from.take(':')) {
-    const auto stride = from.number();
-    if (!stride) {
-      return std::nullopt;
-    }
-    what.stride = *stride;
-  }
-  return what;
+  return repetition{*length, *stride};
 }
 
 /// Inserts `cpus`, shifted by multiples of the stride. False if a number is out of range, or if
@@ -116,21 +105,14 @@ std::optional<cpu_set> read_place(list_reader& from) {
 /// Reads "3", "1-2" or "4-15:2" into a set; false if the text is not a range.
 bool read_range(list_reader& from, cpu_set& into) {
   const auto first = from.number();
-  if (!first || *first < 0) {
+  const bool more = first && from.take('-');
+  const auto last = more ? from.number() : first;
+  const auto stride = more && from.take(':') ? from.number() : std::optional(1);
+  if (!first || *first < 0 || !last || *last < *first || *last - *first > most_listed || !stride ||
+      *stride < 1) {
     return false;
   }
-  int last = *first;
-  int stride = 1;
-  if (from.take('-')) {
-    const auto given = from.number();
-    const auto step = given && from.take(':') ? from.number() : std::optional(1);
-    if (!given || *given < *first || *given - *first > most_listed || !step || *step < 1) {
-      return false;
-    }
-    last = *given;
-    stride = *step;
-  }
-  for (int cpu = *first; cpu <= last; cpu += stride) {
+  for (int cpu = *first; cpu <= *last; cpu += *stride) {
     into.insert(cpu_id{cpu});
   }
   return true;
@@ -163,10 +145,12 @@ class finder {
   void add(std::string said, std::string outcome, std::string hint) {
     found_.push_back({std::move(said), std::move(outcome), std::move(hint)});
   }
-  void add_variables(std::string_view one, std::string_view other, std::string outcome,
-                     std::string hint) {
-    add(fmt::format("{} and {}", shown(variables_, one), shown(variables_, other)),
-        std::move(outcome), std::move(hint));
+  void add_if(bool contradict, std::string_view one, std::string_view other, std::string outcome,
+              std::string hint) {
+    if (contradict) {
+      add(fmt::format("{} and {}", shown(variables_, one), shown(variables_, other)),
+          std::move(outcome), std::move(hint));
+    }
   }
   void add_affinity(std::string_view name, std::string outcome, std::string hint) {
     add(fmt::format("{} and {}", shown(variables_, name), affinity()), std::move(outcome),
@@ -206,32 +190,20 @@ class finder {
     const bool places = !value("OMP_PLACES").empty();
     const bool gomp = !value("GOMP_CPU_AFFINITY").empty();
     const std::string_view omp = places ? "OMP_PLACES" : "OMP_PROC_BIND";
-    if (kmp_affinity_places() && !value(omp).empty()) {
-      add_variables("KMP_AFFINITY", omp,
-                    fmt::format("libomp follows KMP_AFFINITY only, libgomp follows {}", omp),
-                    leave_one);
-    }
-    if (kmp_affinity_places() && gomp) {
-      add_variables("KMP_AFFINITY", "GOMP_CPU_AFFINITY",
-                    "libomp follows KMP_AFFINITY, libgomp follows GOMP_CPU_AFFINITY", leave_one);
-    }
-    if (gomp && places) {
-      add_variables("GOMP_CPU_AFFINITY", "OMP_PLACES",
-                    "libgomp follows OMP_PLACES, libomp follows GOMP_CPU_AFFINITY", leave_one);
-    } else if (gomp && binds_nothing()) {
-      add_variables("GOMP_CPU_AFFINITY", "OMP_PROC_BIND",
-                    "libgomp binds no thread, libomp follows GOMP_CPU_AFFINITY", leave_one);
-    }
-    if (places && binds_nothing()) {
-      add_variables("OMP_PLACES", "OMP_PROC_BIND",
-                    "OMP_PROC_BIND wins in libgomp and libomp: no thread is bound",
-                    fmt::format("unset OMP_PROC_BIND, or use {}", option("--bind")));
-    }
-    if (places && !value("KMP_HW_SUBSET").empty()) {
-      add_variables("KMP_HW_SUBSET", "OMP_PLACES",
-                    "libomp drops places outside the subset, libgomp ignores the subset",
-                    leave_one);
-    }
+    const bool kmp = kmp_affinity_places();
+    add_if(kmp && !value(omp).empty(), "KMP_AFFINITY", omp,
+           fmt::format("libomp follows KMP_AFFINITY only, libgomp follows {}", omp), leave_one);
+    add_if(kmp && gomp, "KMP_AFFINITY", "GOMP_CPU_AFFINITY",
+           "libomp follows KMP_AFFINITY, libgomp follows GOMP_CPU_AFFINITY", leave_one);
+    add_if(gomp && places, "GOMP_CPU_AFFINITY", "OMP_PLACES",
+           "libgomp follows OMP_PLACES, libomp follows GOMP_CPU_AFFINITY", leave_one);
+    add_if(gomp && !places && binds_nothing(), "GOMP_CPU_AFFINITY", "OMP_PROC_BIND",
+           "libgomp binds no thread, libomp follows GOMP_CPU_AFFINITY", leave_one);
+    add_if(places && binds_nothing(), "OMP_PLACES", "OMP_PROC_BIND",
+           "OMP_PROC_BIND wins in libgomp and libomp: no thread is bound",
+           fmt::format("unset OMP_PROC_BIND, or use {}", option("--bind")));
+    add_if(places && !value("KMP_HW_SUBSET").empty(), "KMP_HW_SUBSET", "OMP_PLACES",
+           "libomp drops places outside the subset, libgomp ignores the subset", leave_one);
   }
 
   /// If a list has processors that are not allowed: `some` is the outcome if it also has allowed
@@ -268,22 +240,17 @@ class finder {
     if (threads == 0) {
       return;
     }
-    const auto limit = number("OMP_THREAD_LIMIT");
-    if (limit && *limit < threads) {
-      add_variables("OMP_NUM_THREADS", "OMP_THREAD_LIMIT",
-                    fmt::format("libgomp and libomp start {}", counted(*limit, "thread")),
-                    "unset OMP_THREAD_LIMIT");
-    }
-    const auto of_task = number("SLURM_CPUS_PER_TASK");
-    if (of_task && *of_task != threads) {
-      add_variables(
-          "OMP_NUM_THREADS", "SLURM_CPUS_PER_TASK",
-          threads < *of_task
-              ? "the runtimes follow OMP_NUM_THREADS: processors of the task stay idle"
-              : "the runtimes follow OMP_NUM_THREADS: threads take turns on the task's processors",
-          fmt::format("use srun --cpus-per-task={}, or {}{}", threads, option("--threads "),
-                      *of_task));
-    }
+    const std::size_t limit = number("OMP_THREAD_LIMIT").value_or(threads);
+    add_if(limit < threads, "OMP_NUM_THREADS", "OMP_THREAD_LIMIT",
+           fmt::format("libgomp and libomp start {}", counted(limit, "thread")),
+           "unset OMP_THREAD_LIMIT");
+    const std::size_t of_task = number("SLURM_CPUS_PER_TASK").value_or(threads);
+    add_if(of_task != threads, "OMP_NUM_THREADS", "SLURM_CPUS_PER_TASK",
+           fmt::format("the runtimes follow OMP_NUM_THREADS: {}",
+                       threads < of_task ? "processors of the task stay idle"
+                                         : "threads take turns on the task's processors"),
+           fmt::format("use srun --cpus-per-task={}, or {}{}", threads, option("--threads "),
+                       of_task));
     if (!ours_.bound && threads > allowed_.size()) {
       add_affinity(
           "OMP_NUM_THREADS",
@@ -303,12 +270,11 @@ class finder {
     }
     const auto slurm_rank = number("SLURM_LOCALID");
     const auto hydra_rank = number("MPI_LOCALRANKID");
-    if (ours_.by_rank && slurm_rank && hydra_rank && *slurm_rank != *hydra_rank) {
-      add_variables("SLURM_LOCALID", "MPI_LOCALRANKID",
-                    "the rank is taken from SLURM_LOCALID, which processes of mpiexec inherit from "
-                    "its daemon",
-                    "under mpiexec, start the program with env -u SLURM_LOCALID");
-    }
+    add_if(ours_.by_rank && slurm_rank && hydra_rank && *slurm_rank != *hydra_rank, "SLURM_LOCALID",
+           "MPI_LOCALRANKID",
+           "the rank is taken from SLURM_LOCALID, which processes of mpiexec inherit from its "
+           "daemon",
+           "under mpiexec, start the program with env -u SLURM_LOCALID");
   }
 
   const settings& variables_;

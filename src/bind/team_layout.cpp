@@ -3,27 +3,22 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <map>
 #include <numeric>
 #include <utility>
 
-#include <fmt/core.h>
-
 #include <nodewise/error.hpp>
 
-#include "base/joined.hpp"
+#include "base/numbers.hpp"
+#include "base/text.hpp"
+#include "bind/team_sizes.hpp"
 
 namespace nodewise::inline v0 {
 
 namespace {
 
-using policy_name = std::pair<bind_policy, std::string_view>;
-constexpr std::array<policy_name, 3> policy_names = {{
-    {bind_policy::none, "none"},
-    {bind_policy::close, "close"},
-    {bind_policy::spread, "spread"},
-}};
+/// In the order of `bind_policy`.
+constexpr std::array<std::string_view, 3> policy_names = {"none", "close", "spread"};
 
 /// A node with the allowed hardware threads of each of its cores.
 struct node_cores {
@@ -88,25 +83,20 @@ void fill_evenly(shares& given, const shares& room, std::size_t threads) {
   }
 }
 
-/// With fewer threads than nodes: divides the nodes into `threads` equal parts and takes the first
-/// node of each, as OpenMP's spread picks the first place of each partition.
-shares first_of_each_part(std::size_t nodes, std::size_t threads) {
-  shares given(nodes);
-  for (std::size_t thread = 0; thread < threads; ++thread) {
-    given[thread * nodes / threads] = 1;
-  }
-  return given;
-}
-
 /// Uses one hardware thread of each core first, and the others only when all cores are used.
 shares deal_out(const std::vector<node_cores>& nodes, bind_policy policy, std::size_t threads) {
+  shares given(nodes.size());
+  // With fewer threads than nodes: divides the nodes into `threads` equal parts and takes the first
+  // node of each, as OpenMP's spread picks the first place of each partition.
   if (policy == bind_policy::spread && threads < nodes.size()) {
-    return first_of_each_part(nodes.size(), threads);
+    for (std::size_t thread = 0; thread < threads; ++thread) {
+      given[thread * nodes.size() / threads] = 1;
+    }
+    return given;
   }
   const auto fill = policy == bind_policy::spread ? fill_evenly : fill_in_order;
   const shares cores = cores_of(nodes);
   const std::size_t on_own_core = std::min(threads, total(cores));
-  shares given(nodes.size());
   fill(given, cores, on_own_core);
   fill(given, cpus_of(nodes), threads - on_own_core);
   return given;
@@ -218,13 +208,13 @@ thread_place anywhere(const topology& where, const std::vector<node_cores>& node
 } // namespace
 
 std::string_view to_string(bind_policy policy) noexcept {
-  const auto* const found = std::ranges::find(policy_names, policy, &policy_name::first);
-  return found == policy_names.end() ? std::string_view{} : found->second;
+  const auto at = static_cast<std::size_t>(policy);
+  return at < policy_names.size() ? policy_names[at] : std::string_view{};
 }
 
 std::optional<bind_policy> parse_bind_policy(std::string_view text) noexcept {
-  const auto* const found = std::ranges::find(policy_names, text, &policy_name::second);
-  return found == policy_names.end() ? std::nullopt : std::optional(found->first);
+  const auto at = std::ranges::find(policy_names, text) - policy_names.begin();
+  return at < std::ssize(policy_names) ? std::optional(static_cast<bind_policy>(at)) : std::nullopt;
 }
 
 team_layout::team_layout(const topology& where, bind_policy policy, std::size_t threads)
@@ -332,3 +322,39 @@ std::string team_layout::omp_num_threads() const {
 }
 
 } // namespace nodewise::inline v0
+
+namespace nodewise::bind {
+
+std::vector<std::size_t> parse_team_sizes(std::string_view text) {
+  std::vector<std::size_t> sizes;
+  for (std::string_view part : split(text, ',')) {
+    part.remove_prefix(std::min(part.find_first_not_of(' '), part.size()));
+    const std::size_t size = take_number<std::size_t>(part).value_or(0);
+    if (size == 0) {
+      break;
+    }
+    sizes.push_back(size);
+    if (part.find_first_not_of(' ') != std::string_view::npos) {
+      break;
+    }
+  }
+  return sizes;
+}
+
+std::size_t threads_of_teams(const std::vector<std::size_t>& sizes) {
+  std::size_t threads = sizes.empty() ? 0 : 1;
+  for (const std::size_t size : sizes) {
+    threads = size == 0 || threads <= SIZE_MAX / size ? threads * size : SIZE_MAX;
+  }
+  return threads;
+}
+
+std::string nested_proc_bind(const std::vector<std::size_t>& sizes) {
+  std::string text;
+  for (std::size_t level = 1; level < sizes.size(); ++level) {
+    text += "spread,";
+  }
+  return text + "close";
+}
+
+} // namespace nodewise::bind

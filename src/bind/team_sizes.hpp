@@ -14,8 +14,6 @@ namespace nodewise::bind {
 /// Outermost first. Stops at the first invalid number, so the result is empty if the text does not
 /// begin with a number.
 [[nodiscard]] std::vector<std::size_t> parse_team_sizes(std::string_view text);
-/// "4,2"
-[[nodiscard]] std::string text_of_team_sizes(const std::vector<std::size_t>& sizes);
 /// The total number of threads in the innermost teams; 0 for no sizes. At most SIZE_MAX.
 [[nodiscard]] std::size_t threads_of_teams(const std::vector<std::size_t>& sizes);
 /// OMP_PROC_BIND for a layout with a place for each of these threads: the outer teams spread over

@@ -4,29 +4,19 @@
 #include <nodewise.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <cstring>
 #include <exception>
-#include <span>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include <fmt/core.h>
 
 #include <nodewise/affinity.hpp>
-#include <nodewise/distribution.hpp>
-#include <nodewise/error.hpp>
 #include <nodewise/region.hpp>
 #include <nodewise/strip.hpp>
 #include <nodewise/team_layout.hpp>
-#include <nodewise/topology.hpp>
 
-#include "base/counted.hpp"
+#include "base/text.hpp"
 
-using nodewise::error;
-using nodewise::error_kind;
-using nodewise::node_id;
+using namespace nodewise;
 
 struct nodewise_layout {
   nodewise::team_layout value;
@@ -77,7 +67,7 @@ std::vector<node_id> nodes_of(const int* nodes, std::size_t count) {
   return owners;
 }
 
-template <nodewise::distribution D>
+template <distribution D>
 void make(nodewise_distribution** made, D by) {
   require(made, "distribution");
   *made = new nodewise_distribution{
@@ -93,10 +83,8 @@ const char* nodewise_error(void) {
 int nodewise_layout_make(nodewise_layout** made, nodewise_bind how, std::size_t threads) {
   return guarded([&] {
     require(made, "layout");
-    const auto policy =
-        how == NODEWISE_SPREAD ? nodewise::bind_policy::spread : nodewise::bind_policy::close;
-    *made = new nodewise_layout{
-        nodewise::team_layout(nodewise::topology::from_sysfs(), policy, threads)};
+    const auto policy = how == NODEWISE_SPREAD ? bind_policy::spread : bind_policy::close;
+    *made = new nodewise_layout{team_layout(topology::from_sysfs(), policy, threads)};
   });
 }
 
@@ -109,50 +97,48 @@ std::size_t nodewise_layout_threads(const nodewise_layout* layout) {
 }
 
 int nodewise_layout_node(const nodewise_layout* layout, std::size_t thread) {
-  return thread < nodewise_layout_threads(layout)
-             ? nodewise::to_int(layout->value.threads()[thread].node)
-             : nodewise::to_int(nodewise::unknown_node);
+  return thread < nodewise_layout_threads(layout) ? to_int(layout->value.threads()[thread].node)
+                                                  : to_int(unknown_node);
 }
 
 int nodewise_bind_thread(const nodewise_layout* layout, std::size_t thread) {
   return guarded([&] {
     require(layout, "layout");
     if (thread >= layout->value.size()) {
-      throw error(
-          error_kind::usage, fmt::format("cannot bind thread {}", thread),
-          fmt::format("the layout has {}", nodewise::counted(layout->value.size(), "thread")),
-          "make the layout for as many threads as the program has");
+      throw error(error_kind::usage, fmt::format("cannot bind thread {}", thread),
+                  fmt::format("the layout has {}", counted(layout->value.size(), "thread")),
+                  "make the layout for as many threads as the program has");
     }
-    nodewise::set_thread_affinity(layout->value.threads()[thread].place);
+    set_thread_affinity(layout->value.threads()[thread].place);
   });
 }
 
 int nodewise_bound(nodewise_distribution** made, int node) {
-  return guarded([&] { make(made, nodewise::bound(node_id{node})); });
+  return guarded([&] { make(made, bound(node_id{node})); });
 }
 
 int nodewise_blocked(nodewise_distribution** made, const int* nodes, std::size_t count) {
-  return guarded([&] { make(made, nodewise::blocked(nodes_of(nodes, count))); });
+  return guarded([&] { make(made, blocked(nodes_of(nodes, count))); });
 }
 
 int nodewise_blocked_by_threads(nodewise_distribution** made, const nodewise_layout* layout) {
   return guarded([&] {
     require(layout, "layout");
-    make(made, nodewise::blocked(layout->value.owners()));
+    make(made, blocked(layout->value.owners()));
   });
 }
 
 int nodewise_block_cyclic(nodewise_distribution** made, const int* nodes, std::size_t count,
                           std::size_t block_pages) {
-  return guarded([&] { make(made, nodewise::block_cyclic(nodes_of(nodes, count), block_pages)); });
+  return guarded([&] { make(made, block_cyclic(nodes_of(nodes, count), block_pages)); });
 }
 
 int nodewise_weighted(nodewise_distribution** made, const int* nodes, const std::uint32_t* weights,
                       std::size_t count) {
   return guarded([&] {
     require(weights, "list of weights");
-    make(made, nodewise::weighted_blocks(nodes_of(nodes, count),
-                                         std::vector<std::uint32_t>(weights, weights + count)));
+    make(made, weighted_blocks(nodes_of(nodes, count),
+                               std::vector<std::uint32_t>(weights, weights + count)));
   });
 }
 
@@ -165,9 +151,8 @@ int nodewise_region_make(nodewise_region** made, std::size_t bytes, const nodewi
   return guarded([&] {
     require(made, "region");
     require(by, "distribution");
-    const auto strict =
-        how == NODEWISE_MUST ? nodewise::strictness::must : nodewise::strictness::prefer;
-    *made = new nodewise_region{nodewise::region(bytes, by->extents, {.how = strict})};
+    const auto strict = how == NODEWISE_MUST ? strictness::must : strictness::prefer;
+    *made = new nodewise_region{region(bytes, by->extents, {.how = strict})};
   });
 }
 
@@ -189,11 +174,11 @@ int nodewise_region_migrate(nodewise_region* region, const nodewise_distribution
     require(by, "distribution");
     const auto moved = region->value.migrate_to(by->extents(region->value.placed().pages));
     if (!moved.refused.empty()) {
-      throw error(error_kind::system, "cannot move a region of memory",
-                  fmt::format("{} of pages stayed where they were",
-                              nodewise::counted(moved.refused.size(), "run")),
-                  "check that the nodes are allowed and have free memory: `nodewise topo`",
-                  moved.refused.front().errno_value);
+      throw error(
+          error_kind::system, "cannot move a region of memory",
+          fmt::format("{} of pages stayed where they were", counted(moved.refused.size(), "run")),
+          "check that the nodes are allowed and have free memory: `nodewise topo`",
+          moved.refused.front().errno_value);
     }
   });
 }
@@ -202,7 +187,7 @@ int nodewise_where(const nodewise_region* region, nodewise_residency* found) {
   return guarded([&] {
     require(region, "region");
     require(found, "result");
-    const nodewise::residency where = region->value.residency();
+    const residency where = region->value.residency();
     *found = {where.pages, where.resident, where.on_owner, where.unknown};
   });
 }
@@ -212,7 +197,7 @@ int nodewise_strip(const nodewise_region* region, std::size_t columns, char* tex
   return guarded([&] {
     require(region, "region");
     require(room == 0 ? nullptr : text, "text");
-    const std::string drawn = nodewise::strip(region->value, columns);
+    const std::string drawn = strip(region->value, columns);
     const std::size_t length = std::min(drawn.size(), room - 1);
     std::memcpy(text, drawn.data(), length);
     text[length] = '\0';

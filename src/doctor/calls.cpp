@@ -1,19 +1,10 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <array>
-#include <cerrno>
-#include <string_view>
 #include <thread>
 
 #include <sys/mman.h>
 
-#include <fmt/core.h>
-
-#include <nodewise/error.hpp>
-
-#include "doctor/allowance.hpp"
 #include "doctor/examine.hpp"
-#include "doctor/privileges.hpp"
+#include "doctor/settings.hpp"
 
 namespace nodewise::doctor {
 
@@ -23,9 +14,8 @@ namespace {
 enum class need { required, optional };
 
 /// The cure for each errno of each kind of call; it depends on whether a seccomp filter is active.
-class cures {
- public:
-  explicit cures(privileges who) : who_(who) {}
+struct cures {
+  privileges who;
 
   [[nodiscard]] std::string memory_call(int errno_value) const {
     switch (errno_value) {
@@ -60,14 +50,14 @@ class cures {
     switch (errno_value) {
     case EPERM:
     case EACCES:
-      if (!who_.perf_event_paranoid) {
+      if (!who.perf_event_paranoid) {
         return "sysctl kernel.perf_event_paranoid=2 as root; in a container also --cap-add PERFMON";
       }
-      if (*who_.perf_event_paranoid <= highest_of_linux) {
+      if (*who.perf_event_paranoid <= highest_of_linux) {
         return refused("PERFMON");
       }
       return "sysctl kernel.perf_event_paranoid=2 as root" +
-             (who_.seccomp == 0 ? "" : "; " + refused("PERFMON"));
+             (who.seccomp == 0 ? "" : "; " + refused("PERFMON"));
     case ENOSYS:
       return "the kernel lacks CONFIG_PERF_EVENTS, or a sandbox replaces it";
     case EMFILE:
@@ -89,41 +79,38 @@ class cures {
     }
   }
 
- private:
   /// Linux itself permits all of these calls to ordinary processes: a filter or module refuses.
   [[nodiscard]] std::string refused(std::string_view capability) const {
-    if (who_.seccomp == 0) {
+    if (who.seccomp == 0) {
       return "no seccomp filter is active: a security module (SELinux, AppArmor) refuses the call; "
              "its log (`dmesg`, `ausearch -m avc`) shows the rule";
     }
     return fmt::format("{}: start the container with --cap-add {} (Docker, Podman; "
                        "securityContext.capabilities.add in Kubernetes), or with "
                        "--security-opt seccomp=unconfined",
-                       who_.seccomp ? "a seccomp filter is active (see seccomp below)"
-                                    : "a container's seccomp filter may refuse the call",
+                       who.seccomp ? "a seccomp filter is active (see seccomp below)"
+                                   : "a container's seccomp filter may refuse the call",
                        capability);
   }
-
-  privileges who_;
 };
 
 class prober {
  public:
   explicit prober(const surroundings& around)
-      : around_(around), kernel_(*around.kernel), cures_(read_privileges(*around.kernel)) {}
+      : around_(around), kernel_(*around.kernel), cures_{read_privileges(*around.kernel)} {}
 
   std::vector<finding> all() {
     thread_calls();
     memory_calls();
-    add("perf_event_open", need::optional, around_.open_fault_counter(), &cures::counter);
-    add("userfaultfd", need::optional, around_.open_userfaultfd(), &cures::userfault);
+    add("perf_event_open", around_.open_fault_counter(), &cures::counter, need::optional);
+    add("userfaultfd", around_.open_userfaultfd(), &cures::userfault, need::optional);
     return std::move(found_);
   }
 
  private:
   using cure_for = std::string (cures::*)(int) const;
 
-  void add(std::string name, need how, int errno_value, cure_for cure) {
+  void add(std::string name, int errno_value, cure_for cure, need how = need::required) {
     found_.push_back(errno_value == 0
                          ? fine(std::move(name), "permitted")
                          : finding{std::move(name),
@@ -139,17 +126,15 @@ class prober {
 
   void thread_calls() {
     const auto cpus = kernel_.get_affinity(0);
-    add("sched_getaffinity", need::required, cpus.errno_value, &cures::affinity);
+    add("sched_getaffinity", cpus.errno_value, &cures::affinity);
     if (cpus) {
-      add("sched_setaffinity", need::required, kernel_.set_affinity(0, cpus.value),
-          &cures::affinity);
+      add("sched_setaffinity", kernel_.set_affinity(0, cpus.value), &cures::affinity);
     } else {
       add_untried("sched_setaffinity", "the allowed processors are unknown");
     }
-    add("getcpu", need::optional, kernel_.current_cpu().errno_value, &cures::affinity);
-    add("get_mempolicy", need::required, kernel_.get_mempolicy().errno_value, &cures::memory_call);
-    add("set_mempolicy", need::required, kernel_.set_mempolicy(sys::policy::local, {}),
-        &cures::memory_call);
+    add("getcpu", kernel_.current_cpu().errno_value, &cures::affinity, need::optional);
+    add("get_mempolicy", kernel_.get_mempolicy().errno_value, &cures::memory_call);
+    add("set_mempolicy", kernel_.set_mempolicy(sys::policy::local, {}), &cures::memory_call);
   }
 
   void memory_calls() {
@@ -168,19 +153,18 @@ class prober {
   }
 
   void calls_on(void* start, std::size_t bytes) {
-    add("madvise (huge page)", need::optional, kernel_.madvise(start, bytes, MADV_HUGEPAGE),
-        &cures::huge_page);
+    add("madvise (huge page)", kernel_.madvise(start, bytes, MADV_HUGEPAGE), &cures::huge_page,
+        need::optional);
     const std::size_t page = kernel_.base_page_bytes();
-    add("madvise (populate)", need::optional, kernel_.madvise(start, page, MADV_POPULATE_WRITE),
-        &cures::populate);
+    add("madvise (populate)", kernel_.madvise(start, page, MADV_POPULATE_WRITE), &cures::populate,
+        need::optional);
     const auto node = kernel_.node_of_page(start);
-    add("get_mempolicy (address)", need::required, node.errno_value, &cures::memory_call);
+    add("get_mempolicy (address)", node.errno_value, &cures::memory_call);
     std::vector<unsigned char> resident(bytes / page);
-    add("mincore", need::optional, kernel_.mincore(start, bytes, resident), &cures::memory_call);
+    add("mincore", kernel_.mincore(start, bytes, resident), &cures::memory_call, need::optional);
     const int where = query(start);
     const node_id target = allowed(node ? node.value : node_id{std::max(where, 0)});
-    add("mbind", need::required, kernel_.mbind(start, bytes, sys::policy::bind, {target}, 0),
-        &cures::memory_call);
+    add("mbind", kernel_.mbind(start, bytes, sys::policy::bind, {target}, 0), &cures::memory_call);
     move(start, target);
   }
 
@@ -195,8 +179,7 @@ class prober {
   int query(void* start) {
     const std::array<void*, 1> pages = {start};
     std::array<int, 1> status = {-ENOENT};
-    add("move_pages (query)", need::required, kernel_.query_pages(pages, status),
-        &cures::memory_call);
+    add("move_pages (query)", kernel_.query_pages(pages, status), &cures::memory_call);
     return status.front();
   }
 
@@ -208,8 +191,7 @@ class prober {
     const int refused = kernel_.move_pages(pages, nodes, status);
     // A page that is missing, or already on the node, does not show permission.
     const bool page_refused = refused == 0 && (status[0] == -EPERM || status[0] == -EACCES);
-    add("move_pages (move)", need::required, page_refused ? -status[0] : refused,
-        &cures::memory_call);
+    add("move_pages (move)", page_refused ? -status[0] : refused, &cures::memory_call);
   }
 
   const surroundings& around_;

@@ -3,20 +3,9 @@
 // oneTBB itself reads TBB_VERSION, its allocator TBB_MALLOC_USE_HUGE_PAGES and
 // TBB_MALLOC_SET_HUGE_SIZE_THRESHOLD, and its NUMA part the variables of hwloc (2021.8). It has no
 // variable for the number of threads.
-#include "doctor/environment.hpp"
 
-#include <algorithm>
-#include <array>
-#include <bit>
-#include <string>
-#include <string_view>
-
-#include <fmt/core.h>
-
-#include "base/joined.hpp"
-#include "base/parse_number.hpp"
-#include "base/split.hpp"
-#include "doctor/allowance.hpp"
+#include "base/numbers.hpp"
+#include "doctor/examine.hpp"
 #include "doctor/settings.hpp"
 
 namespace nodewise::doctor {

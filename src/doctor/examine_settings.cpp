@@ -1,18 +1,8 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <array>
-#include <cstdint>
-#include <iterator>
 #include <set>
 
-#include <fmt/core.h>
-
-#include "base/joined.hpp"
-#include "doctor/allowance.hpp"
 #include "doctor/examine.hpp"
-#include "doctor/privileges.hpp"
 #include "doctor/settings.hpp"
-#include "doctor/text.hpp"
 
 namespace nodewise::doctor {
 
@@ -27,7 +17,9 @@ class settings_examiner {
         perf_errno_(perf_errno) {}
 
   std::vector<finding> all() {
-    kernel_and_pages();
+    add(fine_if_read("kernel", settings_.kernel_release));
+    add(settings_.page_bytes ? fine("page_size", fmt::format("{} bytes", *settings_.page_bytes))
+                             : unreadable("page_size"));
     balancing();
     huge_pages();
     reserved_huge_pages();
@@ -49,12 +41,6 @@ class settings_examiner {
  private:
   void add(finding f) { found_.push_back(std::move(f)); }
   [[nodiscard]] bool several_nodes() const { return allowed_.several_nodes(); }
-
-  void kernel_and_pages() {
-    add(fine_if_read("kernel", settings_.kernel_release));
-    add(settings_.page_bytes ? fine("page_size", fmt::format("{} bytes", *settings_.page_bytes))
-                             : unreadable("page_size"));
-  }
 
   void balancing() {
     const std::string name = "numa_balancing";
@@ -142,10 +128,8 @@ class settings_examiner {
     }
     constexpr long long kernel_default = 65530;
     const auto maps = read_number(kernel_, "/proc/sys/vm/max_map_count", 0, most_number);
-    if (!maps) {
-      add(unreadable("max_map_count"));
-    } else if (*maps >= kernel_default) {
-      add(fine("max_map_count", fmt::format("{}", *maps)));
+    if (!maps || *maps >= kernel_default) {
+      add(maps ? fine("max_map_count", fmt::format("{}", *maps)) : unreadable("max_map_count"));
     } else {
       add(doubtful("max_map_count",
                    fmt::format("{}: each range with its own policy needs a mapping", *maps),
@@ -156,18 +140,15 @@ class settings_examiner {
   void swapping() {
     const auto swappiness = read_number(kernel_, "/proc/sys/vm/swappiness", 0, 200);
     const auto bytes = settings_.swap_bytes;
-    if (!swappiness) {
-      add(unreadable("swappiness"));
-    } else if (!bytes || *bytes == 0) {
-      add(fine("swappiness", fmt::format("{}, {}", *swappiness,
-                                         bytes ? "without swap space" : "swap space unavailable")));
-    } else {
-      add(fine("swappiness",
-               fmt::format("{}, {} of swap space{}", *swappiness, mebibytes(*bytes),
-                           several_nodes() ? ": memory bound to a full node may be swapped "
-                                             "although other nodes have room"
-                                           : "")));
+    std::string space = bytes ? "without swap space" : "swap space unavailable";
+    if (bytes.value_or(0) > 0) {
+      space = fmt::format("{} of swap space{}", mebibytes(*bytes),
+                          several_nodes() ? ": memory bound to a full node may be swapped "
+                                            "although other nodes have room"
+                                          : "");
     }
+    add(swappiness ? fine("swappiness", fmt::format("{}, {}", *swappiness, space))
+                   : unreadable("swappiness"));
   }
 
   template <class Set>
@@ -191,17 +172,11 @@ class settings_examiner {
 
   void memory_limit() {
     const auto lowest = read_memory_limit(kernel_);
-    if (!lowest.readable) {
-      add(unreadable("memory_limit"));
-    } else if (!lowest.limited) {
-      add(fine("memory_limit", "none"));
-    } else {
-      add(fine("memory_limit",
-               fmt::format("{} (control group){}", mebibytes(lowest.bytes),
-                           lowest.room_bytes
-                               ? fmt::format(", {} left", mebibytes(*lowest.room_bytes))
-                               : "")));
-    }
+    const std::string room =
+        lowest.room_bytes ? fmt::format(", {} left", mebibytes(*lowest.room_bytes)) : "";
+    const std::string found =
+        lowest.bytes ? fmt::format("{} (control group){}", mebibytes(*lowest.bytes), room) : "none";
+    add(lowest.readable ? fine("memory_limit", found) : unreadable("memory_limit"));
   }
 
   void processor_time() {
@@ -214,17 +189,15 @@ class settings_examiner {
     const std::string found =
         fmt::format("{:.3g} processors' time (control group)", *quota.processors);
     const std::size_t there = allowed_.cpus_allowed ? allowed_.cpus_allowed->size() : 0;
-    if (*quota.processors >= static_cast<double>(there)) {
-      add(fine(name, found));
-    } else {
-      add(doubtful(
-          name,
-          fmt::format("{}, less than the {} allowed: with a thread on each, all threads are "
-                      "stopped part of the time",
-                      found, there),
-          "start no more threads than that, or remove the limit: docker run without "
-          "--cpus, Kubernetes without limits.cpu"));
-    }
+    add(*quota.processors >= static_cast<double>(there)
+            ? fine(name, found)
+            : doubtful(
+                  name,
+                  fmt::format("{}, less than the {} allowed: with a thread on each, all threads "
+                              "are stopped part of the time",
+                              found, there),
+                  "start no more threads than that, or remove the limit: docker run without "
+                  "--cpus, Kubernetes without limits.cpu"));
   }
 
   void nodes() {

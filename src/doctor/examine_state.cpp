@@ -1,19 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <array>
-#include <bit>
-#include <map>
-
-#include <fmt/core.h>
-
-#include "base/parse_number.hpp"
-#include "base/split.hpp"
-#include "doctor/allowance.hpp"
+#include "base/numbers.hpp"
 #include "doctor/examine.hpp"
-#include "doctor/firmware.hpp"
 #include "doctor/settings.hpp"
-#include "doctor/text.hpp"
-#include "sys/node_memory.hpp"
 
 namespace nodewise::doctor {
 

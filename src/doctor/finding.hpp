@@ -4,9 +4,15 @@
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <string>
 #include <utility>
-#include <vector>
+
+#include <fmt/core.h>
+
+#include <nodewise/error.hpp>
+#include <nodewise/id_set.hpp>
+
+#include "base/text.hpp"
+#include "sys/kernel.hpp"
 
 namespace nodewise::doctor {
 
@@ -46,6 +52,13 @@ struct finding {
   return {std::move(name), verdict::warning, std::move(found), std::move(cure), 0};
 }
 
+/// Why the machine value lacks costs that were measured, or should have been; empty if there are
+/// none, or they are used.
+struct unused_costs {
+  std::string why;
+  std::string cure;
+};
+
 struct examination {
   std::vector<finding> calls;       ///< every system call, tried
   std::vector<finding> settings;    ///< of kernel, control group, process
@@ -61,5 +74,44 @@ struct examination {
     });
   }
 };
+
+// What checks read and write.
+
+/// The text after "Name:" at the beginning of a line, as in /proc/self/status; nullopt if there is
+/// no such line. `end`: what follows the name instead of a colon.
+[[nodiscard]] inline std::optional<std::string_view> field(std::string_view text,
+                                                           std::string_view name, char end = ':') {
+  for (std::string_view line : split(text, '\n')) {
+    if (line.starts_with(name) && line.substr(name.size()).starts_with(end)) {
+      line.remove_prefix(name.size() + 1);
+      line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+      return line;
+    }
+  }
+  return std::nullopt;
+}
+
+/// Parses a list as the kernel writes it, "0-3,8"; nullopt for anything else, such as empty text.
+template <class Id>
+[[nodiscard]] std::optional<id_set<Id>> parse_set(const std::optional<std::string_view>& list) {
+  try {
+    return list ? std::optional(
+                      id_set<Id>::parse(list->substr(0, list->find_last_not_of(" \t\n") + 1)))
+                : std::nullopt;
+  } catch (const error&) {
+    return std::nullopt;
+  }
+}
+
+template <class Id>
+[[nodiscard]] std::optional<id_set<Id>> read_set(sys::kernel& from, const std::string& path) {
+  const auto text = from.read_file(path.c_str());
+  return text ? parse_set<Id>(std::string_view(text.value)) : std::nullopt;
+}
+
+/// "512 MiB".
+[[nodiscard]] inline std::string mebibytes(unsigned long long bytes) {
+  return fmt::format("{} MiB", bytes >> 20);
+}
 
 } // namespace nodewise::doctor

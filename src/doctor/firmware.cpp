@@ -1,17 +1,8 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include "doctor/firmware.hpp"
+#include "doctor/examine.hpp"
 
-#include <algorithm>
-#include <map>
-#include <optional>
 #include <ranges>
-#include <utility>
 
-#include <fmt/core.h>
-
-#include "base/counted.hpp"
-#include "base/joined.hpp"
-#include "base/split.hpp"
 #include "topology/part_sets.hpp"
 
 namespace nodewise::doctor {

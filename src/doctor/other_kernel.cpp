@@ -1,16 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include "doctor/other_kernel.hpp"
+#include "doctor/examine.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cerrno>
-#include <optional>
-#include <string_view>
-#include <utility>
-
-#include <fmt/core.h>
-
-#include "base/split.hpp"
 #include "topology/part_sets.hpp"
 
 namespace nodewise::doctor {

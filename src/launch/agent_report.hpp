@@ -11,11 +11,27 @@
 
 #include <nodewise/id.hpp>
 
+#include "agent/protocol.h"
+
 namespace nodewise::launch {
+
+/// What is known of an object from its allocation on.
+struct object_facts {
+  enum class kind { heap, map, static_array, group, region };
+
+  std::uint64_t sequence = 0; ///< in the order of allocation
+  kind what = kind::heap;
+  std::string name;        ///< of a static array: its symbol
+  std::uint64_t start = 0; ///< address, the last one if it moved
+  std::uint64_t bytes = 0;
+  std::string caller_module; ///< module of malloc's caller; empty if unknown
+  std::uint64_t caller_offset = 0;
+  std::uint32_t stack = 0; ///< trace mode: number of a `stack_report` of the process; 0: none
+};
 
 /// A large object of the program, and where its pages were when it was freed or the process ended.
 /// Counts are base pages. Times are CLOCK_MONOTONIC.
-struct object_report {
+struct object_report : object_facts {
   struct share {
     node_id node = unknown_node;
     std::uint64_t pages = 0;
@@ -33,15 +49,8 @@ struct object_report {
     node_id node = unknown_node; ///< unknown: the kernel does not report it
   };
 
-  enum class kind { heap, map, static_array, group, region };
-
-  std::uint64_t sequence = 0; ///< in the order of allocation
-  kind what = kind::heap;
-  std::string name;                ///< of a static array: its symbol
   std::uint64_t blocks = 1;        ///< of a group: the small blocks that make it up
   std::optional<std::size_t> rule; ///< position of the rule that applied
-  std::uint64_t start = 0;         ///< address, the last one if it moved
-  std::uint64_t bytes = 0;
   std::uint64_t granule_bytes = 0; ///< edges of blocks are multiples of this
   std::uint64_t pages = 0;
   std::uint64_t resident = 0;
@@ -49,8 +58,6 @@ struct object_report {
   std::uint64_t unknown = 0;  ///< in memory, but the kernel does not report the node
   std::vector<share> shares;  ///< ascending by node
   std::vector<cell> strip;
-  std::string caller_module; ///< module of malloc's caller; empty if unknown
-  std::uint64_t caller_offset = 0;
   int refused_errno = 0; ///< why the kernel did not place it
   std::uint32_t extents = 0;
   bool placed = false;
@@ -69,7 +76,6 @@ struct object_report {
   std::uint64_t allocated_ns = 0;
   std::uint64_t freed_ns = 0;   ///< freed, or the end of the process
   std::optional<int> maker_tid; ///< the thread that allocated it
-  std::uint32_t stack = 0;      ///< number of a `stack_report` of the process; 0: none
   std::vector<run> where;       ///< ascending
   bool where_cut = false;       ///< `where` is incomplete
   bool not_asked = false;       ///< its pages were not located: one of many short-lived objects
@@ -80,17 +86,9 @@ struct object_report {
 
 /// An object at its allocation, and again at each move or change of size. For a process that did
 /// not end by itself, these are the only reports of its objects.
-struct allocation_report {
-  std::uint64_t sequence = 0;
-  object_report::kind what = object_report::kind::heap;
-  std::string name;
-  std::uint64_t start = 0;
-  std::uint64_t bytes = 0;
+struct allocation_report : object_facts {
   std::uint64_t time_ns = 0;
   int tid = 0;
-  std::string caller_module;
-  std::uint64_t caller_offset = 0;
-  std::uint32_t stack = 0;
 };
 
 /// What an unwinder starts from: the registers at an instruction inside the agent, and the stack
@@ -126,32 +124,9 @@ struct write_report {
 };
 
 /// The agent's own count of one process.
-struct process_totals {
-  /// Objects that one rule applied to.
-  struct matched {
-    std::uint64_t objects = 0;
-    std::uint64_t placed = 0; ///< of these
-  };
-
-  std::uint64_t time_ns = 0; ///< when it ended
-  std::uint64_t objects = 0;
-  std::uint64_t placed = 0;
-  std::uint64_t refused = 0;
-  std::uint64_t map_limited = 0;
-  std::uint64_t left_out = 0;  ///< objects without their own report, because there were too many
-  std::uint64_t lost = 0;      ///< records that did not fit in the report file
-  std::uint64_t no_memory = 0; ///< records that the process had no memory for
-  int refused_errno = 0;
-  std::uint64_t own_threads = 0;          ///< started by the program itself, not by a runtime
-  std::uint64_t pinned = 0;               ///< of these, by the agent
-  std::uint64_t own_affinity = 0;         ///< threads that the program bound itself
-  std::uint64_t stripped = 0;             ///< modules with large static memory and no symbols
-  std::uint64_t groups = 0;               ///< sites whose small blocks were grouped
-  int pin_errno = 0;                      ///< why a thread could not be bound
-  std::uint64_t allocations_left_out = 0; ///< there were too many; same for the next two
-  std::uint64_t stacks_left_out = 0;
-  std::uint64_t writes_left_out = 0;
-  std::vector<matched> rules; ///< in their order; count all objects, including those left out
+struct process_totals : nodewise_agent_end {
+  /// In the order of the rules; counts all objects, including those left out.
+  std::vector<nodewise_agent_matched> by_rule = {};
 };
 
 /// A thread that lived at the end, or that the agent had bound.
@@ -169,13 +144,6 @@ struct thread_report {
   bool own_affinity = false; ///< by the program, which takes precedence
 };
 
-/// The agent's own thread that keeps the kernel from moving the pages whose accesses it samples.
-struct numa_pinner_report {
-  int tid = 0;             ///< not one of the program's threads; 0: no such thread
-  int refused_errno = 0;   ///< why pages were no longer held from some time on
-  std::uint64_t pages = 0; ///< that were still held when their object ended
-};
-
 struct process_report {
   int pid = 0;
   int parent = 0;            ///< process that forked it; 0 if the record of its start is lost
@@ -190,8 +158,10 @@ struct process_report {
   std::vector<allocation_report> allocations; ///< of trace mode, like the next two
   std::vector<stack_report> stacks;
   std::vector<write_report> writes;
-  std::optional<numa_pinner_report> numa_pinner; ///< if it had to bind pages
-  std::vector<int> helpers;                      ///< the agent's own processes, by pid
+  /// The agent's own thread that keeps the kernel from moving the pages whose accesses it samples,
+  /// if it had to bind pages.
+  std::optional<nodewise_agent_numa_pinned> numa_pinner;
+  std::vector<int> helpers; ///< the agent's own processes, by pid
   /// nullopt if it ended by a signal or became another program.
   std::optional<process_totals> totals;
 };
@@ -223,5 +193,11 @@ enum class completeness {
 /// What the report lacks and what to do about it, one sentence each. `remedy` describes how to get
 /// fewer records.
 [[nodiscard]] std::vector<std::string> losses_of(const run_report& report, std::string_view remedy);
+
+/// Reads what the agent wrote (agent/protocol.h). Anything may be missing or cut off: whole records
+/// are read, the remaining bytes are counted.
+[[nodiscard]] run_report read_agent_report(std::string_view records);
+/// The same for a whole file: the file's head precedes the records.
+[[nodiscard]] run_report read_agent_file(std::string_view file);
 
 } // namespace nodewise::launch

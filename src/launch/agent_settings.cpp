@@ -2,16 +2,11 @@
 //
 // Writes the agent's orders as the text that agent/protocol.h describes.
 #include <algorithm>
-#include <cstdint>
 #include <cstdlib>
 #include <limits>
 
-#include <fmt/core.h>
-
-#include <nodewise/error.hpp>
-
 #include "agent/protocol.h"
-#include "base/joined.hpp"
+#include "base/text.hpp"
 #include "launch/plan.hpp"
 
 namespace nodewise::launch {
@@ -29,35 +24,6 @@ std::string encoded(const std::string& name) {
                : fmt::format("%{:02X}", static_cast<unsigned char>(letter));
   });
 }
-
-} // namespace
-
-std::string text_of(const agent_rule& rule) {
-  const std::string kind = rule.kind.empty() ? "" : fmt::format("kind={},", rule.kind);
-  std::string text = fmt::format("{}least={}", kind, rule.least_bytes);
-  if (rule.most_bytes) {
-    text += fmt::format(",most={}", *rule.most_bytes);
-  }
-  if (rule.symbol) {
-    text += fmt::format(",symbol={}", encoded(*rule.symbol));
-  }
-  const auto add_code = [&](const char* key, const code_range& range) {
-    text += fmt::format(",{}={}+{}-{}", key, encoded(range.module), range.first, range.last);
-  };
-  for (const code_range& range : rule.code) {
-    add_code("code", range);
-  }
-  for (const code_range& range : rule.above) {
-    add_code("above", range);
-  }
-  if (rule.first || rule.last) {
-    constexpr auto end = std::numeric_limits<std::uint64_t>::max();
-    text += fmt::format(",nth={}-{}", rule.first.value_or(0), rule.last.value_or(end));
-  }
-  return fmt::format("{}:{}", text, placements::wire_text(rule.where.what));
-}
-
-namespace {
 
 std::string settings_text(const agent_orders& orders, const std::string& report) {
   const bool watches_memory = orders.places_memory() || orders.observe;
@@ -127,6 +93,27 @@ std::string libraries_of(const agent_orders& orders) {
 }
 
 } // namespace
+
+std::string text_of(const agent_rule& rule) {
+  const std::string kind = rule.kind.empty() ? "" : fmt::format("kind={},", rule.kind);
+  std::string text = fmt::format("{}least={}", kind, rule.least_bytes);
+  if (rule.most_bytes) {
+    text += fmt::format(",most={}", *rule.most_bytes);
+  }
+  if (rule.symbol) {
+    text += fmt::format(",symbol={}", encoded(*rule.symbol));
+  }
+  for (const auto& [key, ranges] : {std::pair{"code", &rule.code}, {"above", &rule.above}}) {
+    for (const code_range& range : *ranges) {
+      text += fmt::format(",{}={}+{}-{}", key, encoded(range.module), range.first, range.last);
+    }
+  }
+  if (rule.first || rule.last) {
+    constexpr auto end = std::numeric_limits<std::uint64_t>::max();
+    text += fmt::format(",nth={}-{}", rule.first.value_or(0), rule.last.value_or(end));
+  }
+  return fmt::format("{}:{}", text, placements::wire_text(rule.where.what));
+}
 
 std::vector<variable> agent_variables(const agent_orders& orders, const std::string& report,
                                       environment get) {

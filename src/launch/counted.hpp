@@ -25,9 +25,4 @@ inline void stand_aside() noexcept {
   NODEWISE_MARKER_SAY(NODEWISE_MARKER_EXCLUDE);
 }
 
-/// Marks this task as part of the program from here on.
-inline void begin_counted_program() noexcept {
-  NODEWISE_MARKER_SAY(NODEWISE_MARKER_OBSERVE);
-}
-
 } // namespace nodewise::launch

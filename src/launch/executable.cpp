@@ -3,10 +3,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <string_view>
-#include <vector>
-
-#include <fmt/core.h>
 
 #include <elf.h>
 #include <fcntl.h>
@@ -14,13 +10,52 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "base/split.hpp"
-#include "launch/not_started.hpp"
+#include "base/text.hpp"
 #include "sys/descriptor.hpp"
 
 namespace nodewise::launch {
 
 namespace {
+
+struct answer {
+  const char* what;
+  std::string hint;
+};
+
+answer missing(const std::string& program, const struct stat* found, bool is_path) {
+  // The working directory is not searched.
+  if (!is_path && found != nullptr && S_ISDIR(found->st_mode)) {
+    return {"it was not found in PATH, and is a directory here", "name a program"};
+  }
+  if (!is_path && found != nullptr) {
+    return {"it was not found in PATH, and is a file here", fmt::format("write ./{}", program)};
+  }
+  if (found == nullptr || S_ISDIR(found->st_mode)) {
+    return {"it was not found", "check the spelling, the PATH, or give a path with a slash"};
+  }
+  return {"the interpreter or loader that it names was not found",
+          fmt::format("check its first line, or what `file {}` shows, and install that", program)};
+}
+
+answer denied(const std::string& program, const struct stat* found, bool is_path) {
+  if (!is_path) {
+    return {"the files of this name in PATH are not executable",
+            "find them with `type -a`, and give a path with a slash"};
+  }
+  if (found != nullptr && S_ISDIR(found->st_mode)) {
+    return {"it is a directory", "name a program in it"};
+  }
+  if (found != nullptr && !S_ISREG(found->st_mode)) {
+    return {"it is not a file", "name a program"};
+  }
+  if (found != nullptr && ::access(program.c_str(), X_OK) != 0) {
+    return {"it has no permission to be executed",
+            fmt::format("chmod +x {}, or write its interpreter before it", program)};
+  }
+  return {"it cannot be executed",
+          "check the permissions of its directories and of its interpreter, and that its file "
+          "system is not mounted with noexec"};
+}
 
 class open_file {
  public:
@@ -178,6 +213,24 @@ std::optional<obstacle> obstacle_of_elf(const std::string& name, const elf_facts
 }
 
 } // namespace
+
+not_started why_not_started(const std::string& program, int errno_value) {
+  struct stat facts{};
+  const bool exists = ::stat(program.c_str(), &facts) == 0;
+  const struct stat* const found = exists ? &facts : nullptr;
+  // "." and ".." are searched in PATH's directories, where they name directories.
+  const bool is_path = program.find('/') != std::string::npos || program == "." || program == "..";
+  const bool is_missing = errno_value == ENOENT || errno_value == ENOTDIR;
+  const answer why = is_missing              ? missing(program, found, is_path)
+                     : errno_value == EACCES ? denied(program, found, is_path)
+                     : errno_value == ENOEXEC
+                         ? answer{"it is neither a program nor a script with an interpreter",
+                                  "begin a script with #! and its interpreter"}
+                         : answer{"it cannot be executed",
+                                  "check its permissions, and that it is built for this machine"};
+  return {is_missing ? not_started::not_found : not_started::not_executable,
+          fmt::format("the program '{}'", program), why.what, why.hint, errno_value};
+}
 
 std::string find_executable(const std::string& name, const char* search) {
   const auto is_executable = [](const std::string& file) {

@@ -4,12 +4,9 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/core.h>
-
 #include "launch/counted.hpp"
 #include "launch/executable.hpp"
 #include "launch/planning.hpp"
-#include "plan/plan_words.hpp"
 #include "spec/spec.hpp"
 
 namespace nodewise::launch {
@@ -33,8 +30,13 @@ node_set nodes_of(const planning& now, const placements::placement& what) {
                              : placements::nodes_of(what.owners);
 }
 
+/// Whether the agent divides objects for it: the kernel has no such policy.
 bool is_agents(kind how) {
-  return how == kind::weighted || how == kind::blocked || how == kind::cyclic;
+  return placements::traits_of(how).divided != placements::division::none;
+}
+
+bool is_by_blocks(kind how) {
+  return placements::traits_of(how).owners == placements::owned_by::all_threads;
 }
 
 memory_policy preferred(const memory_choice& choice, node_set nodes) {
@@ -51,13 +53,6 @@ std::optional<memory_policy> process_policy(const planning& now) {
   const memory_choice& choice = now.options.memory;
   const auto nodes = [&] { return nodes_of(now, placement_of(now, choice)); };
   switch (choice.how) {
-  case kind::none:
-  case kind::weighted:
-  case kind::blocked:
-  case kind::cyclic:
-  case kind::thread:
-  case kind::map:
-    return std::nullopt;
   case kind::local:
     return memory_policy{sys::policy::local, {}};
   case kind::bind:
@@ -70,20 +65,15 @@ std::optional<memory_policy> process_policy(const planning& now) {
                          nodes()};
   case kind::prefer:
     return preferred(choice, nodes());
+  case kind::none:
+  case kind::weighted:
+  case kind::blocked:
+  case kind::cyclic:
+  case kind::thread:
+  case kind::map:
+    break;
   }
   return std::nullopt;
-}
-
-/// The node of each thread, which owns its block's pages if loops are static; empty if unknown.
-std::vector<node_id> owners_to_count_by(const team_layout& layout) {
-  std::vector<node_id> nodes;
-  for (const thread_place& thread : layout.threads()) {
-    if (thread.node == unknown_node) {
-      return {};
-    }
-    nodes.push_back(thread.node);
-  }
-  return nodes;
 }
 
 agent_placement for_agent(const planning& now, const memory_choice& choice) {
@@ -143,24 +133,21 @@ std::vector<code_range> resolve_site(const planning& now, const memory_rule& rul
 agent_rule rule_for_agent(const planning& now, const memory_rule& rule,
                           const std::string& program) {
   agent_rule made;
+  static_cast<plans::object_match&>(made) = rule;
   made.text = rule.text;
   for (const std::string& site : rule.sites) {
     const auto found = resolve_site(now, rule, site, program);
     made.code.insert(made.code.end(), found.begin(), found.end());
   }
-  made.symbol = rule.symbol;
-  made.least_bytes = rule.least_bytes;
-  made.most_bytes = rule.most_bytes;
   made.where = for_agent(now, rule.where);
   return made;
 }
 
 /// Whether the command line assigns blocks to threads.
 bool has_blocks(const run_options& options) {
-  return options.memory.how == kind::blocked ||
-         std::ranges::any_of(options.rules, [](const memory_rule& rule) {
-           return rule.where.how == kind::blocked;
-         });
+  return is_by_blocks(options.memory.how) ||
+         std::ranges::any_of(options.rules,
+                             [](const memory_rule& rule) { return is_by_blocks(rule.where.how); });
 }
 
 bool needs_owners(const run_options& options) {
@@ -192,8 +179,11 @@ agent_orders orders_for(const planning& now, const std::string& program) {
   if (needs_owners(options)) {
     made.owners =
         owners_of_threads(now, has_blocks(options) ? "--memory blocked" : options.plan->shown());
-  } else if (now.into.layout) {
-    made.owners = owners_to_count_by(*now.into.layout);
+  } else if (now.into.layout &&
+             std::ranges::all_of(now.into.layout->threads(), [](const thread_place& thread) {
+               return thread.node != unknown_node;
+             })) { // a thread's node owns its block's pages if loops are static
+    made.owners = now.into.layout->owners();
   }
   if (is_agents(options.memory.how)) {
     made.standard = for_agent(now, options.memory);
@@ -223,26 +213,28 @@ agent_orders orders_for(const planning& now, const std::string& program) {
 
 /// Handles each part of the orders if the agent cannot be loaded.
 void do_without(const planning& now, const agent_orders& orders, const obstacle& why) {
+  const auto cannot = [&](const std::string& asked, const std::string& instead) {
+    now.cannot(asked, why.why, why.hint, instead);
+  };
   if (!orders.thread_places.empty()) {
-    now.cannot(now.options.pin ? "--pin" : "--bind", why.why, why.hint,
-               "its OpenMP threads are pinned, threads that it starts itself are not");
+    cannot(now.options.pin ? "--pin" : "--bind",
+           "its OpenMP threads are pinned, threads that it starts itself are not");
   }
   if (!now.options.rules.empty()) {
-    now.cannot("--rule", why.why, why.hint, "rules have no effect");
+    cannot("--rule", "rules have no effect");
   }
   if (now.options.plan && !now.options.plan->file.objects.empty()) {
-    now.cannot(now.options.plan->shown(), why.why, why.hint, "its objects are not placed");
+    cannot(now.options.plan->shown(), "its objects are not placed");
   }
   if (orders.standard) {
-    node_set nodes = placements::nodes_of(now.options.memory.how == kind::blocked
-                                              ? runs_of(orders.owners)
-                                              : orders.standard->what.owners);
-    now.cannot(fmt::format("--memory {}", placements::word_of(now.options.memory.how)), why.why,
-               why.hint,
-               fmt::format("its memory is interleaved over node {} instead", nodes.to_string()));
+    node_set nodes =
+        placements::nodes_of(is_by_blocks(now.options.memory.how) ? runs_of(orders.owners)
+                                                                  : orders.standard->what.owners);
+    cannot(fmt::format("--memory {}", placements::word_of(now.options.memory.how)),
+           fmt::format("its memory is interleaved over node {} instead", nodes.to_string()));
     now.into.memory = {sys::policy::interleave, std::move(nodes)};
   } else if (now.options.report) {
-    now.cannot(now.options.trace ? "profile" : "--verify", why.why, why.hint, "it runs without");
+    cannot(now.options.trace ? "profile" : "--verify", "it runs without");
   }
 }
 

@@ -2,15 +2,10 @@
 #include "launch/memory_words.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <limits>
 
-#include <fmt/core.h>
-
-#include <nodewise/error.hpp>
-
-#include "base/in_quotes.hpp"
-#include "base/size_text.hpp"
+#include "base/numbers.hpp"
+#include "base/text.hpp"
 
 namespace nodewise::launch {
 
@@ -19,15 +14,6 @@ namespace {
 [[noreturn]] void refuse_rule(const std::string& rule, const std::string& answered,
                               const std::string& hint) {
   throw error(error_kind::usage, rule, answered, hint);
-}
-
-std::size_t size_in(const std::string& rule, std::string_view text) {
-  const auto bytes = parse_size(text);
-  if (!bytes || *bytes > std::numeric_limits<std::ptrdiff_t>::max()) {
-    refuse_rule(rule, fmt::format("{} is not a size", in_quotes(text)),
-                "write bytes, or K, M, G: 64K, 8MiB");
-  }
-  return *bytes;
 }
 
 /// Checks the words; which nodes they name is known only on the machine.
@@ -52,13 +38,6 @@ std::size_t start_of_placement(std::string_view text) {
   return std::string_view::npos;
 }
 
-void at_least(std::size_t bytes, memory_rule& into) {
-  into.least_bytes = std::max(into.least_bytes, bytes);
-}
-void at_most(std::size_t bytes, memory_rule& into) {
-  into.most_bytes = std::min(into.most_bytes.value_or(SIZE_MAX), bytes);
-}
-
 /// "size>=8M" and the like. Sizes are whole bytes, so > is >= of one more. If there are several,
 /// all must hold.
 bool read_size(const std::string& rule, std::string_view condition, memory_rule& into) {
@@ -66,28 +45,30 @@ bool read_size(const std::string& rule, std::string_view condition, memory_rule&
     return false;
   }
   condition.remove_prefix(4);
-  const std::size_t length = condition.find_first_not_of("<>=");
-  const std::string_view relation = condition.substr(0, length);
-  const std::size_t bytes = size_in(
-      rule, length == std::string_view::npos ? std::string_view{} : condition.substr(length));
-  if (relation == ">=" || relation == "=") {
-    at_least(bytes, into);
-  } else if (relation == ">") {
-    at_least(bytes + 1, into);
+  const std::string_view relation = condition.substr(0, condition.find_first_not_of("<>="));
+  condition.remove_prefix(relation.size());
+  const auto size = parse_size(condition);
+  if (!size || *size > std::numeric_limits<std::ptrdiff_t>::max()) {
+    refuse_rule(rule, fmt::format("{} is not a size", in_quotes(condition)),
+                "write bytes, or K, M, G: 64K, 8MiB");
   }
-  if (relation == "<=" || relation == "=") {
-    at_most(bytes, into);
-  } else if (relation == "<") {
-    if (bytes == 0) {
-      refuse_rule(rule, "nothing is smaller than 0 bytes", "leave size<0 out");
-    }
-    at_most(bytes - 1, into);
+  const std::uint64_t bytes = *size;
+  const bool is_less = relation == "<" || relation == "<=";
+  const bool is_more = relation == ">" || relation == ">=";
+  if (relation == "<" && bytes == 0) {
+    refuse_rule(rule, "nothing is smaller than 0 bytes", "leave size<0 out");
+  }
+  if (is_more || relation == "=") {
+    into.least_bytes = std::max(into.least_bytes, relation == ">" ? bytes + 1 : bytes);
+  }
+  if (is_less || relation == "=") {
+    const std::uint64_t most = relation == "<" ? bytes - 1 : bytes;
+    into.most_bytes = std::min(into.most_bytes.value_or(most), most);
   }
   if (into.most_bytes && into.least_bytes > *into.most_bytes) {
     refuse_rule(rule, "no size meets all of its conditions", "give each array its own rule");
   }
-  return relation == ">=" || relation == ">" || relation == "<=" || relation == "<" ||
-         relation == "=";
+  return is_less || is_more || relation == "=";
 }
 
 void read_condition(const std::string& rule, std::string_view condition, memory_rule& into) {

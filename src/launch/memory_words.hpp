@@ -3,17 +3,11 @@
 // The values of --memory and --rule, not yet applied to a machine or program.
 #pragma once
 
-#include <cstddef>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include <fmt/core.h>
 
 #include <nodewise/error.hpp>
 
-#include "placement/placement.hpp"
+#include "plan/plan.hpp"
 
 namespace nodewise::launch {
 
@@ -55,12 +49,9 @@ struct memory_choice {
 };
 
 /// Which objects a rule applies to: all conditions must hold; of several sites, one must match.
-struct memory_rule {
+struct memory_rule : plans::object_match {
   std::string text;               ///< as typed
   std::vector<std::string> sites; ///< "solver.c:41", "solver.c", a function, "module+0x12-0x34"
-  std::optional<std::string> symbol;
-  std::size_t least_bytes = 0;
-  std::optional<std::size_t> most_bytes;
   memory_choice where;
 };
 

@@ -3,11 +3,6 @@
 // Turns options into a plan: a value that can be printed, tested or carried out.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include <nodewise/id.hpp>
 #include <nodewise/id_set.hpp>
 #include <nodewise/team_layout.hpp>
@@ -35,6 +30,17 @@ struct memory_policy {
   friend bool operator==(const memory_policy&, const memory_policy&) = default;
 };
 
+/// How a policy is shown. The nodes follow `applied` and `numactl`, unless it is local.
+struct policy_words {
+  sys::policy mode;
+  const char* name;    ///< in results
+  const char* applied; ///< "bound to node "
+  const char* numactl; ///< its option
+  /// If the kernel answers EINVAL; for newer policies this means that it does not have them.
+  const char* hint = "choose among the nodes that `nodewise topo` shows";
+};
+[[nodiscard]] const policy_words& words_of(sys::policy mode) noexcept;
+
 /// Where the agent puts an object.
 struct agent_placement {
   placements::placement what;   ///< its owners are nodes, also of a map
@@ -43,18 +49,11 @@ struct agent_placement {
   friend bool operator==(const agent_placement&, const agent_placement&) = default;
 };
 
-struct agent_rule {
+struct agent_rule : plans::object_match {
   std::string text;                 ///< as typed, or from the entry of a plan file
   std::optional<std::size_t> entry; ///< its position in the plan file
-  std::string kind;                 ///< "heap", "map", "static", "group"; empty: any
   std::vector<code_range> code;     ///< the allocation is in one of these; empty: anywhere
   std::vector<code_range> above; ///< return addresses on the stack above the caller, in this order
-  std::optional<std::string> symbol;
-  std::size_t least_bytes = 0;
-  std::optional<std::size_t> most_bytes;
-  /// Of the objects that match otherwise, only these in allocation order, from 0; half-open.
-  std::optional<std::uint64_t> first;
-  std::optional<std::uint64_t> last;
   agent_placement where;
 };
 /// As the agent reads it.
@@ -83,7 +82,7 @@ struct agent_orders {
   std::vector<cpu_set> thread_places; ///< for plain pthreads; empty: not bound
   bool main_works = false;            ///< the first of these places is the main thread's
 
-  [[nodiscard]] bool places_memory() const noexcept;
+  [[nodiscard]] bool places_memory() const noexcept { return standard || !rules.empty(); }
 };
 
 /// A plan file as applied.

@@ -2,17 +2,13 @@
 //
 // Turns the entries of a plan file into rules for the agent: threads become the nodes that they run
 // on, sites become code of this build of the program.
-#include <algorithm>
-#include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
-#include <fmt/core.h>
-
 #include "agent/protocol.h"
-#include "base/last_part.hpp"
+#include "base/path.hpp"
 #include "launch/planning.hpp"
-#include "placement/scale.hpp"
 
 namespace nodewise::launch {
 
@@ -110,12 +106,10 @@ class plan_rules {
 
   /// A library of a different build, whose offsets are invalid here; empty if there is none.
   [[nodiscard]] std::string other_build_in(const plans::condition& which) const {
-    for (const plans::code_place& place : which.stack) {
-      if (other_builds_.contains(place.module)) {
-        return place.module;
-      }
-    }
-    return {};
+    const auto found = std::ranges::find_if(which.stack, [&](const plans::code_place& place) {
+      return other_builds_.contains(place.module);
+    });
+    return found == which.stack.end() ? std::string{} : found->module;
   }
 
   void judge_machine() const {
@@ -132,7 +126,6 @@ class plan_rules {
     const plans::entry& entry = file_.objects[position];
     planned_file::entry shown{label_of(entry), placements::text_of(entry.where), {}};
     const std::string number = fmt::format("entry {}", position + 1);
-    std::string hint;
     try {
       agent_rule made = rule_of(entry);
       made.entry = position;
@@ -141,11 +134,8 @@ class plan_rules {
       into_.rules.push_back(std::move(made));
     } catch (const error& refused) {
       shown.left_out = refused.answered();
-      hint = refused.hint();
-    }
-    if (!shown.left_out.empty()) {
       now_.cannot(fmt::format("{}: {} ({})", choice_.shown(), number, shown.label), shown.left_out,
-                  hint, "it is skipped");
+                  refused.hint(), "it is skipped");
     }
     return shown;
   }
@@ -153,12 +143,8 @@ class plan_rules {
   [[nodiscard]] agent_rule rule_of(const plans::entry& entry) const {
     const plans::condition& which = entry.which;
     agent_rule made;
-    made.kind = which.kind;
-    made.symbol = which.symbol;
+    static_cast<plans::object_match&>(made) = which;
     made.least_bytes = which.least_bytes < least_page ? 0 : which.least_bytes;
-    made.most_bytes = which.most_bytes;
-    made.first = which.first;
-    made.last = which.last;
     name_code(which, made);
     made.where = {for_agent(entry.where)};
     return made;
@@ -231,12 +217,6 @@ class plan_rules {
   /// Threads become the nodes that they run on.
   [[nodiscard]] placements::placement for_agent(placements::placement where) const {
     switch (where.how) {
-    case kind::none:
-    case kind::local:
-    case kind::bind:
-    case kind::prefer:
-    case kind::blocked:
-      break;
     case kind::interleave:
       if (where.owners.empty()) {
         where.owners = placements::in_turn(nodes_of_threads(now_));
@@ -254,6 +234,12 @@ class plan_rules {
       break;
     case kind::map:
       where.owners = owners_of_parts(where.owners);
+      break;
+    case kind::none:
+    case kind::local:
+    case kind::bind:
+    case kind::prefer:
+    case kind::blocked:
       break;
     }
     return where;
@@ -308,18 +294,15 @@ class plan_rules {
     const std::size_t runs = runs_ + rule.where.what.owners.size();
     const std::size_t code = code_ + rule.code.size() + rule.above.size();
     const std::size_t text = text_ + text_of(rule).size();
-    const auto leave_out_above = [](const char* what, std::size_t most) {
-      leave_out(fmt::format("with it, all entries together have more than {} {}", most, what),
-                "make maps of larger parts, or name fewer sites");
-    };
-    if (runs > NODEWISE_AGENT_MAX_RUNS) {
-      leave_out_above("changes of node in maps", NODEWISE_AGENT_MAX_RUNS);
-    }
-    if (code > NODEWISE_AGENT_MAX_CODE) {
-      leave_out_above("pieces of code", NODEWISE_AGENT_MAX_CODE);
-    }
-    if (text > most_text) {
-      leave_out_above("bytes of text", most_text);
+    const std::tuple<std::size_t, std::size_t, const char*> limits[] = {
+        {runs, NODEWISE_AGENT_MAX_RUNS, "changes of node in maps"},
+        {code, NODEWISE_AGENT_MAX_CODE, "pieces of code"},
+        {text, most_text, "bytes of text"}};
+    for (const auto& [wanted, most, what] : limits) {
+      if (wanted > most) {
+        leave_out(fmt::format("with it, all entries together have more than {} {}", most, what),
+                  "make maps of larger parts, or name fewer sites");
+      }
     }
     runs_ = runs;
     code_ = code;
@@ -345,8 +328,7 @@ class plan_rules {
 bool plan_needs_owners(const run_options& options) noexcept {
   return options.plan &&
          std::ranges::any_of(options.plan->file.objects, [](const plans::entry& entry) {
-           return entry.where.how != kind::none && entry.where.how != kind::interleave &&
-                  entry.where.how != kind::weighted;
+           return placements::traits_of(entry.where.how).by_thread;
          });
 }
 

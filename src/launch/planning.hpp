@@ -3,8 +3,6 @@
 // State shared by the parts of make_plan; each fills its part of one plan.
 #pragma once
 
-#include <string>
-
 #include "launch/plan.hpp"
 
 namespace nodewise::launch {
@@ -25,6 +23,24 @@ struct planning {
   void set(const char* name, std::string value) const;
 };
 
+/// The part of one rank.
+struct rank_share {
+  cpu_set cpus;
+  std::size_t domains = 0; ///< number of domains
+  /// The number of ranks is unknown, so whole domains were assigned in turn, and this rank reuses a
+  /// domain.
+  bool came_round = false;
+  /// A domain has more ranks than cores: some ranks share a core.
+  bool shares_core = false;
+};
+
+/// A domain is a node, a package or a core (`kind`) with its allowed processors. With as many ranks
+/// as domains or fewer, rank r gets the r-th. With more, consecutive ranks share a domain in equal
+/// parts of its cores. If the number of ranks is unknown, ranks get whole domains in turn. Throws
+/// `error` (usage) if no processor is in a domain.
+[[nodiscard]] rank_share share_of_rank(const topology& allowed, place_kind kind,
+                                       const local_rank& rank);
+
 /// Which processors, and the layout of threads on them (processors.cpp).
 void plan_processors(const planning& now);
 /// The layout of `--bind close`: the most likely one if nothing binds threads.
@@ -43,7 +59,5 @@ void add_rules_of_plan(const planning& now, const std::string& program, agent_or
 void plan_memory(const planning& now);
 /// How much of the machine `plan_memory` needs to read.
 [[nodiscard]] sysfs_detail memory_detail_for(const run_options& options) noexcept;
-/// Warns of settings that contradict each other or the plan. Call it last, on a complete plan.
-void warn_of_conflicts(const planning& now);
 
 } // namespace nodewise::launch

@@ -1,26 +1,47 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
-#include <fmt/core.h>
-
-#include <nodewise/error.hpp>
-
-#include "base/joined.hpp"
-#include "base/local_rank.hpp"
-#include "base/parse_number.hpp"
-#include "base/split.hpp"
+#include "base/numbers.hpp"
+#include "base/text.hpp"
 #include "bind/team_sizes.hpp"
 #include "launch/planning.hpp"
-#include "launch/ranks.hpp"
 #include "spec/spec.hpp"
 
 namespace nodewise::launch {
 
 namespace {
+
+std::vector<cpu_set> domains_of(const topology& allowed, place_kind kind) {
+  std::vector<cpu_set> domains;
+  if (kind == place_kind::nodes) {
+    for (domain& each : allowed.domains()) {
+      domains.push_back(std::move(each.cpus));
+    }
+  } else {
+    domains = allowed.places(kind);
+  }
+  if (domains.empty()) {
+    throw error(error_kind::usage, "a part of the machine for each rank",
+                "no allowed processor belongs to a node",
+                "select processors of a node; `nodewise topo` shows them");
+  }
+  return domains;
+}
+
+/// The `part`-th of `parts` equal parts of a domain, in whole cores.
+cpu_set part_of(const topology& domain, std::size_t part, std::size_t parts, bool& shares_core) {
+  const std::vector<cpu_set> cores = domain.places(place_kind::cores);
+  shares_core = parts > cores.size();
+  if (shares_core) {
+    return cores[part * cores.size() / parts];
+  }
+  cpu_set cpus;
+  for (std::size_t c = part * cores.size() / parts; c < (part + 1) * cores.size() / parts; ++c) {
+    cpus = std::move(cpus) | cores[c];
+  }
+  return cpus;
+}
 
 /// Variables that would bind threads differently from OMP_PLACES.
 constexpr const char* rivals[] = {"KMP_AFFINITY", "KMP_HW_SUBSET", "KMP_PLACE_THREADS",
@@ -118,7 +139,7 @@ class processor_planner {
     if (!rank) {
       throw error(error_kind::usage, "--ranks-per", "no MPI launcher has set a local rank",
                   fmt::format("start it with mpirun or srun, which set one of {}",
-                              joined(local_rank_variables(), ", ")));
+                              joined(local_rank_variables, ", ", &rank_variables::number)));
     }
     rank_share share = share_of_rank(chosen(), part, *rank);
     const std::string asked = fmt::format("--ranks-per: rank {} of this host", rank->number);
@@ -134,22 +155,18 @@ class processor_planner {
     if (share.shares_core) {
       now_.cannot(asked, "there are more ranks than cores", "start fewer", instead);
     }
+    // All ranks would warn alike, so only the first does.
     if (options_.affinity_was && !options_.widen && rank->number == 0 &&
         *options_.affinity_was != now_.here.allowed_cpus()) {
-      warn_of_launcher(*options_.affinity_was);
+      now_.cannot(
+          "--ranks-per",
+          fmt::format("the launcher has bound its ranks itself, the first to processors {}",
+                      options_.affinity_was->to_string()),
+          "switch that off: mpirun --bind-to none, srun --cpu-bind=none, mpiexec -bind-to none",
+          "its binding is replaced");
     }
     now_.into.affinity = std::move(share.cpus);
     now_.into.rank = rank->number;
-  }
-
-  /// All ranks would warn alike, so only the first does.
-  void warn_of_launcher(const cpu_set& bound) const {
-    now_.cannot(
-        "--ranks-per",
-        fmt::format("the launcher has bound its ranks itself, the first to processors {}",
-                    bound.to_string()),
-        "switch that off: mpirun --bind-to none, srun --cpu-bind=none, mpiexec -bind-to none",
-        "its binding is replaced");
   }
 
   void leave_out_second_threads() {
@@ -160,17 +177,20 @@ class processor_planner {
     now_.into.affinity = std::move(first);
   }
 
+  [[nodiscard]] std::vector<std::size_t> teams_of_variable() const {
+    const char* const text = now_.get("OMP_NUM_THREADS");
+    return bind::parse_team_sizes(text == nullptr ? "" : text);
+  }
+
   /// The requested number of threads, from the option or from the user's own variable.
   [[nodiscard]] std::size_t wanted_threads() const {
     if (options_.threads) {
       return *options_.threads;
     }
-    const char* const text = now_.get("OMP_NUM_THREADS");
-    const std::size_t threads =
-        bind::threads_of_teams(bind::parse_team_sizes(text == nullptr ? "" : text));
+    const std::size_t threads = bind::threads_of_teams(teams_of_variable());
     constexpr std::size_t most = std::size_t{1} << 13; // as for --threads
     if (threads > most) {
-      throw error(error_kind::usage, fmt::format("OMP_NUM_THREADS={}", text),
+      throw error(error_kind::usage, fmt::format("OMP_NUM_THREADS={}", now_.get("OMP_NUM_THREADS")),
                   fmt::format("more than {} threads", most), "set it lower, or give --threads");
     }
     return threads;
@@ -178,10 +198,7 @@ class processor_planner {
 
   /// Sizes of nested teams with as many threads as the layout; empty for flat teams.
   [[nodiscard]] std::vector<std::size_t> nested_teams(std::size_t laid_out) const {
-    const char* const text = now_.get("OMP_NUM_THREADS");
-    std::vector<std::size_t> teams = options_.teams.empty()
-                                         ? bind::parse_team_sizes(text == nullptr ? "" : text)
-                                         : options_.teams;
+    std::vector<std::size_t> teams = options_.teams.empty() ? teams_of_variable() : options_.teams;
     const bool nested = teams.size() > 1 && bind::threads_of_teams(teams) == laid_out;
     return nested ? std::move(teams) : std::vector<std::size_t>{};
   }
@@ -243,8 +260,7 @@ class processor_planner {
     }
     now_.into.affinity = laid.cpus();
     const std::vector<std::size_t> teams = nested_teams(laid.size());
-    now_.set("OMP_NUM_THREADS",
-             teams.empty() ? laid.omp_num_threads() : bind::text_of_team_sizes(teams));
+    now_.set("OMP_NUM_THREADS", teams.empty() ? laid.omp_num_threads() : joined(teams, ","));
     now_.set("OMP_PLACES", places);
     now_.set("OMP_PROC_BIND", teams.empty() ? laid.omp_proc_bind() : bind::nested_proc_bind(teams));
     remove_rivals();
@@ -263,6 +279,27 @@ class processor_planner {
 };
 
 } // namespace
+
+rank_share share_of_rank(const topology& allowed, place_kind kind, const local_rank& rank) {
+  std::vector<cpu_set> domains = domains_of(allowed, kind);
+  const auto number = static_cast<std::size_t>(rank.number);
+  rank_share share{.cpus = {}, .domains = domains.size()};
+  const std::size_t ranks = rank.count ? static_cast<std::size_t>(*rank.count) : 0;
+  if (ranks <= domains.size()) {
+    share.came_round = number >= domains.size();
+    share.cpus = std::move(domains[number % domains.size()]);
+    return share;
+  }
+  // Domain d has the ranks from ceil(d * ranks / domains) on.
+  const std::size_t mine = number * domains.size() / ranks;
+  const auto first_of = [&](std::size_t d) {
+    return (d * ranks + domains.size() - 1) / domains.size();
+  };
+  const topology here(allowed.machine(), std::move(domains[mine]), allowed.allowed_nodes());
+  share.cpus = part_of(here, number - first_of(mine), first_of(mine + 1) - first_of(mine),
+                       share.shares_core);
+  return share;
+}
 
 void plan_processors(const planning& now) {
   processor_planner(now).plan();

@@ -2,27 +2,31 @@
 #include "launch/report_file.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
+#include <memory>
+#include <numeric>
 #include <utility>
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <fmt/core.h>
 
 #include <nodewise/error.hpp>
 
-#include "agent/protocol.h"
-#include "launch/leftovers.hpp"
-#include "launch/read_agent_report.hpp"
+#include "base/numbers.hpp"
 #include "sys/descriptor.hpp"
 
 namespace nodewise::launch {
@@ -79,15 +83,12 @@ std::pair<std::size_t, room_limit> room_for(int file, std::size_t wanted) {
   struct statvfs facts{};
   if (::fstatvfs(file, &facts) == 0) {
     const std::uint64_t free = std::uint64_t{facts.f_bavail} * facts.f_frsize;
-    const std::uint64_t most = std::max(free / share, always);
-    if (most < room.first) {
-      room = {most, room_limit::disk};
-    }
+    room = std::min(room, {std::max(free / share, always), room_limit::disk});
   }
   struct rlimit limit{};
   // Beyond this limit the kernel would send SIGXFSZ.
-  if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < room.first) {
-    room = {limit.rlim_cur, room_limit::file_size};
+  if (::getrlimit(RLIMIT_FSIZE, &limit) == 0) {
+    room = std::min(room, {limit.rlim_cur, room_limit::file_size});
   }
   return room;
 }
@@ -110,7 +111,81 @@ std::string read_part(int file, std::size_t bytes, off_t from) {
   return text;
 }
 
+/// FNV-1a.
+std::uint32_t hash(std::string_view text) {
+  return std::accumulate(
+      text.begin(), text.end(), 2166136261U,
+      [](std::uint32_t sum, unsigned char each) { return (sum ^ each) * 16777619U; });
+}
+
+/// A hash of the host and the container: 8 hexadecimal digits.
+std::string place_of_processes() {
+  utsname host{};
+  (void)::uname(&host);
+  struct stat numbers{};
+  const bool known = ::stat("/proc/self/ns/pid", &numbers) == 0;
+  const std::string name = fmt::format("{}/{}", &host.nodename[0], known ? numbers.st_ino : 0);
+  return fmt::format("{:08x}", hash(name));
+}
+
+/// The process that made a file of this name; 0 if the name has another form.
+pid_t owner_of(std::string_view name, std::string_view prefix, std::string_view place) {
+  if (!name.starts_with(prefix)) {
+    return 0;
+  }
+  name.remove_prefix(prefix.size());
+  const pid_t owner = take_number<pid_t>(name).value_or(0);
+  return owner > 0 && name.starts_with(fmt::format("-{}-", place)) ? owner : 0;
+}
+
+void remove_entry(int directory, const char* name, const std::string& inside) {
+  struct stat facts{};
+  if (::fstatat(directory, name, &facts, AT_SYMLINK_NOFOLLOW) != 0 || facts.st_uid != ::geteuid()) {
+    return;
+  }
+  if (!S_ISDIR(facts.st_mode)) {
+    (void)::unlinkat(directory, name, 0);
+    return;
+  }
+  const int folder = ::openat(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (folder >= 0) {
+    (void)::unlinkat(folder, inside.c_str(), 0);
+    ::close(folder);
+    (void)::unlinkat(directory, name, AT_REMOVEDIR);
+  }
+}
+
+void remove_all(const std::string& directory, const std::string& prefix,
+                const std::string& inside) {
+  const auto close = [](DIR* each) { ::closedir(each); };
+  const std::unique_ptr<DIR, decltype(close)> listed(::opendir(directory.c_str()), close);
+  if (!listed) {
+    return;
+  }
+  const std::string place = place_of_processes();
+  while (const dirent* const each = ::readdir(listed.get())) {
+    const pid_t owner = owner_of(&each->d_name[0], prefix, place);
+    const bool has_ended = owner != 0 && ::kill(owner, 0) != 0 && errno == ESRCH;
+    if (has_ended) {
+      remove_entry(::dirfd(listed.get()), &each->d_name[0], inside);
+    }
+  }
+}
+
 } // namespace
+
+std::string name_of_owner(const std::string& prefix) {
+  return fmt::format("{}{}-{}-", prefix, ::getpid(), place_of_processes());
+}
+
+void remove_leftovers(const std::string& directory, const std::string& prefix,
+                      const std::string& inside) noexcept {
+  try {
+    remove_all(directory, prefix, inside);
+  } catch (const std::exception&) {
+    return; // no memory: the next run removes them
+  }
+}
 
 report_file::report_file(std::size_t wanted) : maker_(::getpid()) {
   const char* const parent = std::getenv("TMPDIR");

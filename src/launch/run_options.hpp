@@ -1,20 +1,13 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <functional>
 #include <map>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include <nodewise/id_set.hpp>
 #include <nodewise/team_layout.hpp>
 #include <nodewise/topology.hpp>
 
 #include "launch/memory_words.hpp"
-#include "plan/plan.hpp"
 
 namespace nodewise::launch {
 

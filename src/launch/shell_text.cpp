@@ -1,10 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include <string_view>
+#include <algorithm>
 
-#include <fmt/core.h>
-
-#include "base/joined.hpp"
-#include "base/shell_word.hpp"
+#include "base/text.hpp"
 #include "launch/plan.hpp"
 
 namespace nodewise::launch {
@@ -24,27 +21,21 @@ std::string variables_text(const std::vector<variable>& variables) {
   return removed.empty() ? set : fmt::format("env {}{}", removed, set);
 }
 
-/// numactl's option for the policy; its nodes follow unless it is local.
-const char* numactl_option(sys::policy mode) {
-  switch (mode) {
-  case sys::policy::bind_and_balance:
-    return "--balancing --membind=";
-  case sys::policy::bind:
-    return "--membind=";
-  case sys::policy::interleave:
-    return "--interleave=";
-  case sys::policy::preferred:
-    return "--preferred=";
-  case sys::policy::preferred_many:
-    return "--preferred-many=";
-  case sys::policy::weighted_interleave:
-    return "--weighted-interleave=";
-  case sys::policy::local:
-  case sys::policy::system_default:
-    break;
-  }
-  return "--localalloc";
-}
+constexpr policy_words all_policies[] = {
+    {sys::policy::system_default, "inherited", "local", "--localalloc"},
+    {sys::policy::local, "local", "local", "--localalloc"},
+    {sys::policy::bind, "bind", "bound to node ", "--membind="},
+    {sys::policy::bind_and_balance, "bind", "bound to node ", "--balancing --membind=",
+     "balancing within --membind needs Linux 5.12: leave --balancing out"},
+    {sys::policy::interleave, "interleave", "interleaved over node ", "--interleave="},
+    {sys::policy::weighted_interleave, "weighted interleave", "interleaved by weight over node ",
+     "--weighted-interleave=",
+     "the kernel's weights need Linux 6.9: give --memory weighted:0=3,1=1, which needs none, or "
+     "interleave without weights"},
+    {sys::policy::preferred, "prefer", "preferred on node ", "--preferred="},
+    {sys::policy::preferred_many, "prefer", "preferred on node ",
+     "--preferred-many=", "several preferred nodes need Linux 5.15: name one"},
+};
 
 /// "0x10f": the format of srun for processors and nodes.
 template <class Id>
@@ -109,6 +100,10 @@ std::string measured_text(const agent_placement& where) {
 
 } // namespace
 
+const policy_words& words_of(sys::policy mode) noexcept {
+  return *std::ranges::find(all_policies, mode, &policy_words::mode);
+}
+
 std::vector<std::string> measured_texts(const agent_orders& orders) {
   std::vector<std::string> lines;
   if (orders.standard && !orders.standard->measured_in.empty()) {
@@ -134,7 +129,7 @@ std::string shell_text(const plan& what) {
   if (what.affinity || what.memory) {
     text += what.widened ? "numactl --all " : "numactl ";
     text += what.affinity ? fmt::format("--physcpubind={} ", what.affinity->to_string()) : "";
-    text += what.memory ? fmt::format("{}{} ", numactl_option(what.memory->mode),
+    text += what.memory ? fmt::format("{}{} ", words_of(what.memory->mode).numactl,
                                       what.memory->nodes.to_string())
                         : "";
     text += "-- ";

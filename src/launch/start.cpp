@@ -1,16 +1,14 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "launch/start.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 
-#include <fmt/core.h>
-
-#include <nodewise/error.hpp>
-
 #include "launch/counted.hpp"
-#include "launch/not_started.hpp"
-#include "sys/execute.hpp"
+#include "launch/executable.hpp"
+#include "launch/report_file.hpp"
+#include "sys/programs.hpp"
 
 namespace nodewise::launch {
 
@@ -22,40 +20,6 @@ std::string hint_for(int errno_value, const char* otherwise) {
              ? "a container's seccomp filter forbids it: run it with CAP_SYS_NICE, or with a "
                "profile that permits the call"
              : otherwise;
-}
-
-/// For newer policies, EINVAL means that the kernel does not have them.
-const char* hint_for_policy(sys::policy mode) {
-  switch (mode) {
-  case sys::policy::weighted_interleave:
-    return "the kernel's weights need Linux 6.9: give --memory weighted:0=3,1=1, which needs none, "
-           "or interleave without weights";
-  case sys::policy::preferred_many:
-    return "several preferred nodes need Linux 5.15: name one";
-  case sys::policy::bind_and_balance:
-    return "balancing within --membind needs Linux 5.12: leave --balancing out";
-  default:
-    return "choose among the nodes that `nodewise topo` shows";
-  }
-}
-
-const char* name_of(sys::policy mode) {
-  switch (mode) {
-  case sys::policy::bind:
-  case sys::policy::bind_and_balance:
-    return "bound to node ";
-  case sys::policy::interleave:
-    return "interleaved over node ";
-  case sys::policy::preferred:
-  case sys::policy::preferred_many:
-    return "preferred on node ";
-  case sys::policy::weighted_interleave:
-    return "interleaved by weight over node ";
-  case sys::policy::local:
-  case sys::policy::system_default:
-    break;
-  }
-  return "local";
 }
 
 void set_variables(const std::vector<variable>& variables) {
@@ -82,6 +46,69 @@ void prefer_node_of_first_thread(const plan& what, sys::kernel& kernel) {
   if (node != unknown_node && now && now.value == sys::policy::system_default) {
     (void)kernel.set_mempolicy(sys::preferred_at_start, node_set{node});
   }
+}
+
+/// A team of another size than the memory layout has other blocks of a loop. A single thread is a
+/// helper of the program, such as a script's shell, and the table shows it.
+void judge_team(const plan& what, const process_report& process, const std::string& name,
+                std::vector<std::string>& warnings) {
+  const auto workers = count_workers(process);
+  if (!what.layout || what.agent->owners.empty() || process.objects.empty() || !workers ||
+      *workers == 1 || *workers == what.layout->size()) {
+    return;
+  }
+  warnings.push_back(fmt::format(
+      "{0} ran with {1} threads, but its memory was laid out for {2}: give --threads {1}", name,
+      *workers, what.layout->size()));
+}
+
+/// A rule that matches nothing is most likely a typing error; such an entry of a plan is from
+/// another program or input.
+void judge_rules(const plan& what, outcome& how) {
+  for (std::size_t i = 0; i < what.agent->rules.size(); ++i) {
+    const bool fitted = std::ranges::any_of(how.report.processes, [&](const auto& process) {
+      return objects_of_rule(process, i) != 0;
+    });
+    if (!fitted) {
+      how.rules_fit = false;
+      const agent_rule& rule = what.agent->rules[i];
+      how.warnings.push_back(
+          rule.entry ? fmt::format("--plan {}: {}: no array matches", what.planned->name, rule.text)
+                     : fmt::format("--rule {}: no array matches", rule.text));
+    }
+  }
+  how.rules_fit = how.rules_fit && !(what.planned && what.planned->is_incomplete());
+}
+
+void judge(const plan& what, outcome& how) {
+  how.warnings = losses_of(how.report, "a larger --threshold makes fewer records");
+  const auto warn = [&](std::string text) { how.warnings.push_back(std::move(text)); };
+  if (how.report.processes.empty()) {
+    warn("the agent reported nothing: it was not loaded, or could not map its report file");
+  }
+  for (std::size_t i = 0; i < how.report.processes.size(); ++i) {
+    const process_report& process = how.report.processes[i];
+    const std::string name = fmt::format("{}[{}]", process.program, process.pid);
+    if (process.foreign_malloc) {
+      warn(fmt::format("{} overrides malloc: none of its memory is placed or reported", name));
+    }
+    const completeness reported = completeness_of(how.report, i);
+    if (reported == completeness::died || reported == completeness::replaced) {
+      warn(fmt::format("{} {}: the memory that it had not freed is unknown", name,
+                       reported == completeness::died ? "did not end by exit"
+                                                      : "became another program"));
+    }
+    judge_team(what, process, name, how.warnings);
+    if (process.totals && process.totals->stripped != 0 && what.agent->places_memory()) {
+      warn(fmt::format("{}: static arrays of {} of its files have no symbols and are not placed",
+                       name, process.totals->stripped));
+    }
+    if (process.totals && process.totals->left_out != 0) {
+      warn(fmt::format("{}: {} more objects without their own report", name,
+                       process.totals->left_out));
+    }
+  }
+  judge_rules(what, how);
 }
 
 } // namespace
@@ -111,11 +138,10 @@ void apply(const plan& what, const std::string& report_file, sys::kernel& kernel
   if (what.memory) {
     const int refused = kernel.set_mempolicy(what.memory->mode, what.memory->nodes);
     if (refused != 0) {
-      throw error(
-          error_kind::system,
-          fmt::format("memory {}{}", name_of(what.memory->mode), what.memory->nodes.to_string()),
-          "set_mempolicy was refused", hint_for(refused, hint_for_policy(what.memory->mode)),
-          refused);
+      const policy_words& words = words_of(what.memory->mode);
+      throw error(error_kind::system,
+                  fmt::format("memory {}{}", words.applied, what.memory->nodes.to_string()),
+                  "set_mempolicy was refused", hint_for(refused, words.hint), refused);
     }
   }
   prefer_node_of_first_thread(what, kernel);
@@ -125,13 +151,30 @@ void apply(const plan& what, const std::string& report_file, sys::kernel& kernel
   }
 }
 
-void throw_not_started(const std::string& program, int errno_value) {
-  throw why_not_started(program, errno_value);
+void become(const plan& what) {
+  NODEWISE_MARKER_SAY(NODEWISE_MARKER_OBSERVE); // from here on this task belongs to the program
+  throw why_not_started(what.command.front(), sys::execute(what.command));
 }
 
-void become(const plan& what) {
-  begin_counted_program();
-  throw_not_started(what.command.front(), sys::execute(what.command));
+std::uint64_t objects_of_rule(const process_report& process, std::size_t rule) {
+  const auto reported = std::ranges::count(process.objects, rule, &object_report::rule);
+  const bool more = process.totals && process.totals->left_out != 0;
+  return more && rule < process.totals->by_rule.size() ? process.totals->by_rule[rule].objects
+                                                       : static_cast<std::uint64_t>(reported);
+}
+
+outcome supervise(const plan& what, sys::kernel& kernel) {
+  const report_file report(report_file::for_objects);
+  outcome how;
+  static_cast<sys::child_end&>(how) = sys::run_child([&] {
+    apply(what, report.name(), kernel);
+    become(what);
+  });
+  if (how.started && what.agent) {
+    how.report = report.read();
+    judge(what, how);
+  }
+  return how;
 }
 
 } // namespace nodewise::launch

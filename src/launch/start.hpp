@@ -1,10 +1,13 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// Carries out a plan: the program takes the place of this process, or runs to its end as a child.
+// Then signals are passed on, its exit status is taken over, and its report is read.
 #pragma once
 
-#include <string>
-
+#include "launch/agent_report.hpp"
 #include "launch/plan.hpp"
 #include "sys/kernel.hpp"
+#include "sys/programs.hpp"
 
 namespace nodewise::launch {
 
@@ -19,7 +22,18 @@ void apply(const plan& what, const std::string& report_file, sys::kernel& kernel
 /// Becomes the program. Throws `not_started` if that fails: with 127 if it is not found, else 126.
 [[noreturn]] void become(const plan& what);
 
-/// The exception that `become` throws, from the errno of exec.
-[[noreturn]] void throw_not_started(const std::string& program, int errno_value);
+/// How a supervised run ended.
+struct outcome : sys::child_end {
+  run_report report;
+  bool rules_fit = true;             ///< each rule and plan entry matches some array
+  std::vector<std::string> warnings; ///< why the report is missing or incomplete
+};
+
+/// The number of objects a rule applied to, including those without their own report.
+[[nodiscard]] std::uint64_t objects_of_rule(const process_report& process, std::size_t rule);
+
+/// Runs the plan's program to its end. In the child process, exceptions of `apply` and `become`
+/// leave this function, too, so that one place reports errors and sets exit codes.
+[[nodiscard]] outcome supervise(const plan& what, sys::kernel& kernel);
 
 } // namespace nodewise::launch

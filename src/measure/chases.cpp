@@ -1,21 +1,17 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include "measure/chases.hpp"
-
 #include <algorithm>
 #include <atomic>
 #include <barrier>
-#include <chrono>
-#include <functional>
 #include <new>
 #include <numeric>
-#include <optional>
 #include <utility>
 
+#include <nodewise/cache_aligned.hpp>
 #include <nodewise/marker.h>
 
 #include "measure/chain.hpp"
+#include "measure/memory.hpp"
 #include "measure/pinned.hpp"
-#include "measure/streams.hpp"
 
 namespace nodewise::measure {
 
@@ -41,22 +37,11 @@ void pause_a_little() noexcept {
 
 /// The number of bytes that one thread has moved; another thread reads it. On a separate cache
 /// line: threads would slow each other down by writing to a shared one.
-class alignas(2 * line_bytes) counter {
- public:
-  void add(std::uint64_t bytes) noexcept {
-    bytes_.store(now() + bytes, std::memory_order_relaxed); // only one thread writes
-  }
-  [[nodiscard]] std::uint64_t now() const noexcept {
-    return bytes_.load(std::memory_order_relaxed);
-  }
-
- private:
-  std::atomic<std::uint64_t> bytes_ = 0;
-};
+using bytes_counter = cache_aligned<std::atomic<std::uint64_t>>;
 
 /// Sweeps over a part in blocks of 4 KiB with pauses in between, until `over` is true.
 void sweep_until(const std::atomic<bool>& over, const stream_part& part, unsigned pauses,
-                 counter& bytes) {
+                 std::atomic<std::uint64_t>& bytes) {
   constexpr std::size_t block = 4096 / sizeof(double);
   for (std::size_t at = 0; !over.load(std::memory_order_relaxed);) {
     operands some = part.with;
@@ -65,7 +50,9 @@ void sweep_until(const std::atomic<bool>& over, const stream_part& part, unsigne
       each = each != nullptr ? each + at : nullptr;
     }
     (void)part.does->run(some);
-    bytes.add(part.does->accesses(some) * part.does->counted_bytes());
+    // Only this thread writes.
+    bytes.store(bytes.load(std::memory_order_relaxed) + part.counted_bytes(some),
+                std::memory_order_relaxed);
     for (unsigned i = 0; i < pauses; ++i) {
       pause_a_little();
     }
@@ -73,82 +60,56 @@ void sweep_until(const std::atomic<bool>& over, const stream_part& part, unsigne
   }
 }
 
-/// Lets the other threads begin and end, even if the chase itself fails: otherwise they would wait
-/// forever.
-class releasing_others {
- public:
-  releasing_others(std::barrier<>& at, std::atomic<bool>& over) : at_(at), over_(over) {}
-  releasing_others(const releasing_others&) = delete;
-  releasing_others& operator=(const releasing_others&) = delete;
-  ~releasing_others() {
-    over_ = true;
-    if (!begun_) {
-      at_.arrive_and_drop();
-    }
-  }
-  void begin() {
-    begun_ = true;
-    at_.arrive_and_wait();
-  }
-
- private:
-  std::barrier<>& at_;
-  std::atomic<bool>& over_;
-  bool begun_ = false;
-};
-
-/// One chain, and the threads that run beside it.
+/// Chains, and the threads that run beside them.
 class chasing {
  public:
   chasing(const point& what, const chase_work& does, const bench& with, outcome& into)
-      : does_(does), with_(with), into_(into), mark_(mark_of(what)), waiting_(with, into),
-        pages_(what.pages) {
+      : what_(what), does_(does), with_(with), into_(into), cpus_(needs_of(what.work).threads),
+        beside_(cpus_.size() - 1) {
     if (does.beside) {
-      others_.emplace(with, std::vector{*does.beside}, what.pages);
-    }
-    cpus_ = {does.cpu};
-    if (others_) {
-      const auto beside = others_->cpus();
-      cpus_.insert(cpus_.end(), beside.begin(), beside.end());
-      beside_ = std::vector<counter>(beside.size());
+      others_.add(with, *does.beside, what.pages);
     }
   }
 
-  void run() {
-    do {
-      one_chain();
-    } while (into_.unavailable.empty() && !waiting_.has_enough(into_));
-  }
-
- private:
   void one_chain() {
-    chain_.clear(); // one at a time: chains can be large
-    chain_.push_back(take_memory(with_, does_.bytes, does_.memory, pages_));
+    const region chain = take_memory(with_, does_.bytes, std::array{does_.memory}, {}, what_.pages);
     std::atomic<bool> over = false;
     std::barrier<> linked(static_cast<std::ptrdiff_t>(cpus_.size()));
     run_pinned(cpus_, [&](std::size_t k) {
-      if (k == 0) {
-        releasing_others others(linked, over);
-        link_chain(chain_.front().bytes(), line_bytes, into_.samples.size() + 1);
-        others.begin();
-        take_samples();
-      } else {
-        const stream_part& own = others_->parts()[k - 1];
+      if (k != 0) {
+        const stream_part& own = others_.parts[k - 1];
         fill(*own.does, own.with);
         linked.arrive_and_wait();
-        sweep_until(over, own, does_.pauses, beside_[k - 1]);
+        sweep_until(over, own, does_.pauses, beside_[k - 1].value);
+        return;
       }
+      // The other threads must begin and end even if the chase itself fails.
+      bool begun = false;
+      try {
+        link_chain(chain.bytes(), line_bytes, into_.samples.size() + 1);
+        begun = true;
+        linked.arrive_and_wait();
+        time_chain(chain.data());
+      } catch (...) {
+        over = true;
+        if (!begun) {
+          linked.arrive_and_drop();
+        }
+        throw;
+      }
+      over = true;
     });
     if (into_.samples.size() <= samples_of_a_chain) {
-      look_at_memory(with_, chain_, into_);
+      look_at_memory(with_, {&chain, 1}, into_);
       if (!into_.unavailable.empty()) {
         into_.samples.clear();
       }
     }
   }
 
-  void take_samples() {
-    const void* at = chain_.front().data();
+ private:
+  void time_chain(const void* at) {
+    const std::string mark = mark_of(what_);
     at = follow(at, first_steps);
     std::size_t steps = first_steps;
     auto [one, next] = timed(at, steps);
@@ -157,26 +118,27 @@ class chasing {
                                  static_cast<double>(steps)),
         first_steps);
     at = follow(next, static_cast<std::size_t>(warm_up / least_sample) * steps);
-    NODEWISE_MARKER_START(mark_.c_str());
+    NODEWISE_MARKER_START(mark.c_str());
     for (std::size_t k = 0; k < samples_of_a_chain; ++k) {
       const std::uint64_t before = bytes_beside();
       const auto [time, there] = timed(at, steps);
       at = there;
       into_.samples.push_back(time.count() * 1e9 / static_cast<double>(steps));
-      if (others_) {
+      if (does_.beside) {
         into_.beside.push_back(static_cast<double>(bytes_beside() - before) / time.count() / 1e9);
       }
       if (with_.stopped()) {
         break;
       }
     }
-    NODEWISE_MARKER_STOP(mark_.c_str());
+    NODEWISE_MARKER_STOP(mark.c_str());
     into_.frequency_mhz = frequency_mhz(*with_.kernel, does_.cpu);
   }
 
   [[nodiscard]] std::uint64_t bytes_beside() const {
-    return std::transform_reduce(beside_.begin(), beside_.end(), std::uint64_t{0}, std::plus<>(),
-                                 std::mem_fn(&counter::now));
+    return std::transform_reduce(
+        beside_.begin(), beside_.end(), std::uint64_t{0}, std::plus<>(),
+        [](const bytes_counter& each) { return each.value.load(std::memory_order_relaxed); });
   }
 
   static std::pair<std::chrono::duration<double>, const void*> timed(const void* from,
@@ -186,16 +148,13 @@ class chasing {
     return {clock::now() - before, to};
   }
 
+  const point& what_;
   const chase_work& does_;
   const bench& with_;
   outcome& into_;
-  std::string mark_;
-  patience waiting_;
-  page_size pages_;
-  std::optional<stream_arrays> others_;
   std::vector<cpu_id> cpus_;
-  std::vector<region> chain_;
-  std::vector<counter> beside_; ///< by thread
+  stream_arrays others_;
+  std::vector<bytes_counter> beside_; ///< by thread
 };
 
 /// Sent in place of a question: ends the answering thread.
@@ -249,15 +208,20 @@ double transfer_ns(std::atomic<std::uint64_t>& turn) {
 } // namespace
 
 void run_work(const point& what, const chase_work& does, const bench& with, outcome& into) {
-  chasing(what, does, with, into).run();
+  std::optional<chasing> all;
+  take_samples(with, into, [&] {
+    if (!all) {
+      all.emplace(what, does, with, into);
+    }
+    all->one_chain();
+  });
 }
 
 void run_work(const point& what, const transfer_work& does, const bench& with, outcome& into) {
-  const patience waiting(with, into);
-  do {
-    std::vector<region> home;
-    home.push_back(take_memory(with, with.kernel->base_page_bytes(), does.memory, what.pages));
-    auto& turn = *new (home.front().data()) std::atomic<std::uint64_t>(0);
+  take_samples(with, into, [&] {
+    const region home =
+        take_memory(with, with.kernel->base_page_bytes(), std::array{does.memory}, {}, what.pages);
+    auto& turn = *new (home.data()) std::atomic<std::uint64_t>(0);
     double ns = 0;
     run_pinned(std::array{does.first, does.second}, [&](std::size_t k) {
       if (k == 0) {
@@ -267,13 +231,12 @@ void run_work(const point& what, const transfer_work& does, const bench& with, o
       }
     });
     if (into.samples.empty()) {
-      look_at_memory(with, home, into);
-      if (!into.unavailable.empty()) {
-        return;
-      }
+      look_at_memory(with, {&home, 1}, into);
     }
-    into.samples.push_back(ns);
-  } while (!waiting.has_enough(into));
+    if (into.unavailable.empty()) {
+      into.samples.push_back(ns);
+    }
+  });
 }
 
 } // namespace nodewise::measure

@@ -3,14 +3,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <numeric>
-#include <string>
 #include <utility>
 
 #include <fmt/core.h>
 
-#include "base/parse_number.hpp"
+#include "base/numbers.hpp"
+#include "base/text.hpp"
 
 namespace nodewise::measure {
 
@@ -45,9 +44,7 @@ std::optional<std::pair<int, std::array<double, columns>>> parse_line(std::strin
 std::optional<processor_ticks> parse_ticks(std::string_view proc_stat, const cpu_set& of) {
   processor_ticks sum;
   bool any = false;
-  while (!proc_stat.empty()) {
-    const std::string_view line = proc_stat.substr(0, proc_stat.find('\n'));
-    proc_stat.remove_prefix(std::min(line.size() + 1, proc_stat.size()));
+  for (const std::string_view line : split(proc_stat, '\n')) {
     const auto found = parse_line(line);
     if (!found || !of.contains(cpu_id{found->first})) {
       continue;
@@ -117,35 +114,33 @@ watch::watch(sys::kernel& from, const topology& on, cpu_set cpus)
   start_ = now();
 }
 
-watch::look watch::now() const {
-  look seen;
-  if (const auto stat = from_->read_file("/proc/stat")) {
-    seen.used = parse_ticks(stat.value, used_);
-    seen.beside = parse_ticks(stat.value, beside_);
-    seen.elsewhere = parse_ticks(stat.value, elsewhere_);
+std::optional<watched_time> watch::now() const {
+  const auto stat = from_->read_file("/proc/stat");
+  const auto own_stat = from_->read_file("/proc/self/stat");
+  const auto used = stat ? parse_ticks(stat.value, used_) : std::nullopt;
+  const auto own = own_stat ? parse_own_ticks(own_stat.value) : std::nullopt;
+  if (!used || !own) {
+    return std::nullopt;
   }
-  if (const auto own = from_->read_file("/proc/self/stat")) {
-    seen.own = parse_own_ticks(own.value);
-  }
-  return seen;
+  const auto beside = parse_ticks(stat.value, beside_).value_or(processor_ticks{});
+  const auto elsewhere = parse_ticks(stat.value, elsewhere_).value_or(processor_ticks{});
+  return watched_time{.all = used->all,
+                      .stolen = used->stolen,
+                      .others = used->busy - *own + beside.busy,
+                      .all_elsewhere = elsewhere.all,
+                      .busy_elsewhere = elsewhere.busy};
 }
 
 watched_time watch::so_far() const {
-  const look after = now();
-  if (!start_.used || !after.used || !start_.own || !after.own) {
+  const auto after = now();
+  if (!start_ || !after) {
     return {};
   }
-  watched_time seen{.all = after.used->all - start_.used->all,
-                    .stolen = after.used->stolen - start_.used->stolen,
-                    .others = after.used->busy - start_.used->busy - (*after.own - *start_.own)};
-  if (start_.beside && after.beside) {
-    seen.others += after.beside->busy - start_.beside->busy;
-  }
-  if (start_.elsewhere && after.elsewhere) {
-    seen.all_elsewhere = after.elsewhere->all - start_.elsewhere->all;
-    seen.busy_elsewhere = after.elsewhere->busy - start_.elsewhere->busy;
-  }
-  return seen;
+  return {.all = after->all - start_->all,
+          .stolen = after->stolen - start_->stolen,
+          .others = after->others - start_->others,
+          .all_elsewhere = after->all_elsewhere - start_->all_elsewhere,
+          .busy_elsewhere = after->busy_elsewhere - start_->busy_elsewhere};
 }
 
 } // namespace nodewise::measure

@@ -3,10 +3,6 @@
 // How much other work ran on the machine during a measurement.
 #pragma once
 
-#include <optional>
-#include <string_view>
-
-#include <nodewise/id_set.hpp>
 #include <nodewise/topology.hpp>
 
 #include "sys/kernel.hpp"
@@ -63,19 +59,14 @@ class watch {
   [[nodiscard]] watched_time so_far() const;
 
  private:
-  struct look {
-    std::optional<processor_ticks> used;
-    std::optional<processor_ticks> beside;    ///< other hardware threads of the same cores
-    std::optional<processor_ticks> elsewhere; ///< all the rest
-    std::optional<double> own;
-  };
-  [[nodiscard]] look now() const;
+  /// Since the system started; nullopt if the kernel does not report it.
+  [[nodiscard]] std::optional<watched_time> now() const;
 
   sys::kernel* from_;
   cpu_set used_;
-  cpu_set beside_;
-  cpu_set elsewhere_;
-  look start_;
+  cpu_set beside_;    ///< other hardware threads of the same cores
+  cpu_set elsewhere_; ///< all the rest
+  std::optional<watched_time> start_;
 };
 
 } // namespace nodewise::measure

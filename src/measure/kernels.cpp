@@ -3,12 +3,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdint>
 
 #include <fmt/core.h>
 #include <hwy/targets.h>
 
-#include "measure/kernels_simd.hpp"
 #include "measure/scramble.hpp"
 
 namespace nodewise::measure {
@@ -91,25 +89,15 @@ double expected_element(kernel_id id, std::size_t i, std::size_t sweeps) {
     return sweeps % 2 == 0 ? first_value(0, i) : update_factor * first_value(0, i);
   if (sweeps == 0)
     return unwritten;
-  switch (id) {
-  case store:
-  case store_nt:
+  if (id == store || id == store_nt)
     return stored_value;
-  case copy:
-  case copy_nt:
+  if (id == copy || id == copy_nt)
     return b();
-  case scale:
-  case scale_nt:
+  if (id == scale || id == scale_nt)
     return factor * b();
-  case add:
-  case add_nt:
+  if (id == add || id == add_nt)
     return b() + c();
-  case triad:
-  case triad_nt:
-    return b() + factor * c();
-  default:
-    return b() + c() * d();
-  }
+  return b() + (id == triad || id == triad_nt ? factor : d()) * c();
 }
 
 std::string difference(const std::string& what, double found, double expected) {
@@ -180,18 +168,12 @@ std::optional<std::string> verify(const kernel& k, const operands& part, std::si
 
 std::string_view instruction_set() noexcept {
   const std::string_view name = hwy::TargetName(chosen_target());
-  constexpr std::array<std::array<std::string_view, 2>, 9> words{{{"AVX3", "AVX-512"},
-                                                                  {"AVX10", "AVX10"},
-                                                                  {"AVX2", "AVX2"},
-                                                                  {"SSE4", "SSE4"},
-                                                                  {"SSSE3", "SSSE3"},
-                                                                  {"SSE2", "SSE2"},
-                                                                  {"SVE2", "SVE2"},
-                                                                  {"SVE", "SVE"},
-                                                                  {"NEON", "NEON"}}};
-  for (const auto& [highway, ours] : words)
-    if (name.starts_with(highway))
-      return ours;
+  if (name.starts_with("AVX3"))
+    return "AVX-512";
+  for (const std::string_view word :
+       {"AVX10", "AVX2", "SSE4", "SSSE3", "SSE2", "SVE2", "SVE", "NEON"})
+    if (name.starts_with(word))
+      return word;
   return name == "SCALAR" || name == "EMU128" ? "scalar" : name;
 }
 

@@ -3,7 +3,6 @@
 // The loops that move memory: one call is one sweep of one thread over its part.
 #pragma once
 
-#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>

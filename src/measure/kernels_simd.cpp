@@ -1,8 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include "measure/kernels_simd.hpp"
+#include "measure/operands.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <type_traits>
 

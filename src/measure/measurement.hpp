@@ -4,15 +4,8 @@
 // parameters that follow from it.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include <nodewise/machine.hpp>
-
 #include "measure/visit.hpp"
+#include "topology/json_field.hpp"
 
 namespace nodewise::measure {
 
@@ -62,5 +55,15 @@ struct measurement {
 
 /// The machine with these parameters; they replace those with the same names and nodes.
 [[nodiscard]] machine with_parameters(machine of, std::vector<parameter> found);
+
+/// `nodewise/measurement/1` of docs/formats.md, but for its envelope.
+inline constexpr std::string_view measurement_schema = "nodewise/measurement/1";
+
+/// Appends all fields to those of an envelope.
+void write_measurement(const measurement& what, nlohmann::ordered_json& into);
+
+/// Checks every field that it reads, and computes the figures anew from the samples. Throws `error`
+/// (input) that names the wrong field.
+[[nodiscard]] measurement read_measurement(const json_field& document);
 
 } // namespace nodewise::measure

@@ -2,14 +2,13 @@
 #include "measure/memory.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <numeric>
 
 #include <fmt/core.h>
 
-#include <nodewise/distribution.hpp>
+#include <nodewise/array.hpp>
 
-#include "base/parse_number.hpp"
+#include "base/numbers.hpp"
 #include "topology/small_file.hpp"
 
 namespace nodewise::measure {
@@ -22,6 +21,8 @@ using topology_detail::take_until;
 /// The size of a transparent huge page on x86-64: smaller blocks could not hold one, and each block
 /// costs a policy.
 constexpr std::size_t turn_bytes = std::size_t{2} << 20;
+/// Parts begin at line boundaries, so that threads share no line.
+constexpr std::size_t elements_per_line = line_bytes / sizeof(double);
 
 /// The nodes in turn, each as often as its weight and spread as evenly as possible: a small buffer
 /// has only the first few blocks, and these are in proportion too. The node that is furthest behind
@@ -61,17 +62,41 @@ region take_memory(const bench& with, std::uint64_t bytes, std::span<const node_
                    std::span<const std::uint32_t> weights, page_size pages) {
   // A point about reserved pages must not fall back to other pages.
   const bool reserved = pages == page_size::huge_2m || pages == page_size::huge_1g;
-  const bool must = with.several_memories || reserved;
-  const place_options options{must ? strictness::must : strictness::prefer, pages};
+  const auto how = with.several_memories || reserved ? strictness::must : strictness::prefer;
   if (nodes.size() == 1) {
-    return {bytes, bound(nodes.front()), options};
+    return {bytes, bound(nodes.front()), {how, pages}};
   }
   const std::size_t block = turn_bytes / with.kernel->base_page_bytes();
-  return {bytes, block_cyclic(turns(nodes, weights), block), options};
+  return {bytes, block_cyclic(turns(nodes, weights), block), {how, pages}};
 }
 
-region take_memory(const bench& with, std::uint64_t bytes, node_id node, page_size pages) {
-  return take_memory(with, bytes, std::span(&node, 1), {}, pages);
+void stream_arrays::add(const bench& with, const stream_group& group, page_size pages) {
+  const std::size_t count = group.does->arrays;
+  const std::size_t lines = group.bytes / count / line_bytes;
+  const std::size_t threads = group.cpus.size();
+  if (threads == 0 || lines < threads) {
+    throw error(error_kind::usage, fmt::format("{} bytes for {} threads", group.bytes, threads),
+                "each thread needs at least one cache line", "give a larger --size");
+  }
+  std::array<double*, 4> bases{};
+  for (std::size_t k = 0; k < count; ++k) {
+    const std::size_t stagger = detail::next_stagger(line_bytes);
+    const std::uint64_t bytes = lines * line_bytes + stagger;
+    const node_id own = group.node_of_array(k);
+    memory.push_back(own == unknown_node
+                         ? take_memory(with, bytes, group.memory, group.weights, pages)
+                         : take_memory(with, bytes, std::array{own}, {}, pages));
+    bases[k] = reinterpret_cast<double*>(memory.back().data() + stagger);
+  }
+  for (std::size_t t = 0; t < threads; ++t) {
+    const std::size_t first = lines * t / threads * elements_per_line;
+    const std::size_t last = lines * (t + 1) / threads * elements_per_line;
+    stream_part& part = parts.emplace_back(group.does);
+    part.with.elements = last - first;
+    for (std::size_t k = 0; k < count; ++k) {
+      part.with.arrays[k] = bases[k] + first;
+    }
+  }
 }
 
 std::optional<double> share_in_huge_pages(std::string_view smaps,

@@ -1,12 +1,8 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Allocates the memory that is measured, and checks its nodes and page sizes.
+// Allocates the memory that is measured, divides it among threads, and checks its nodes and page
+// sizes.
 #pragma once
-
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string_view>
 
 #include <nodewise/region.hpp>
 
@@ -19,8 +15,27 @@ namespace nodewise::measure {
 [[nodiscard]] region take_memory(const bench& with, std::uint64_t bytes,
                                  std::span<const node_id> nodes,
                                  std::span<const std::uint32_t> weights, page_size pages);
-[[nodiscard]] region take_memory(const bench& with, std::uint64_t bytes, node_id node,
-                                 page_size pages);
+
+/// What one thread does.
+struct stream_part {
+  const kernel* does = nullptr;
+  operands with;
+
+  /// Bytes that STREAM counts for one sweep over `some` of the part.
+  [[nodiscard]] std::size_t counted_bytes(const operands& some) const noexcept {
+    return does->accesses(some) * does->counted_bytes();
+  }
+};
+
+/// Fresh arrays of all groups, not yet touched.
+struct stream_arrays {
+  std::vector<region> memory;
+  std::vector<stream_part> parts; ///< by thread, in the order of the groups and their processors
+
+  /// Staggers base addresses as `array` does: equal ones would share the same cache sets. Throws
+  /// `error`: (usage) if a thread would have no element, else as `take_memory`.
+  void add(const bench& with, const stream_group& group, page_size pages);
+};
 
 /// Records, once, the shares of touched memory that are on their nodes and in huge pages. Sets
 /// `unavailable` if a hundredth or more is on other nodes: the figure would be meaningless.

@@ -1,10 +1,11 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// The names of the kernels, and what they work on.
+// The names of the kernels, what they work on, and their loops, compiled for every instruction set.
 #pragma once
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 
 namespace nodewise::measure {
 
@@ -40,5 +41,18 @@ enum class kernel_id : unsigned {
   random_load,
   count, ///< the number of kernels
 };
+
+/// What `store` writes. Not 0: processors may drop stores of zeros over zeros.
+inline constexpr double stored_value = 7;
+/// s of scale and triad, as in STREAM.
+inline constexpr double factor = 3;
+/// s of update: sweeps cannot overflow, and the values show whether their number is even or odd.
+inline constexpr double update_factor = -1;
+
+/// One sweep; see `kernel::run`.
+double run_kernel(kernel_id, const operands&) noexcept;
+
+/// Highway's bit of the instruction set in use.
+std::int64_t chosen_target() noexcept;
 
 } // namespace nodewise::measure

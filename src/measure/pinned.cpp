@@ -6,7 +6,6 @@
 #include <latch>
 #include <system_error>
 #include <thread>
-#include <vector>
 
 #include <fmt/core.h>
 
@@ -20,21 +19,21 @@ void run_pinned(std::span<const cpu_id> cpus, const std::function<void(std::size
   std::vector<std::exception_ptr> failures(cpus.size());
   std::latch all_bound(static_cast<std::ptrdiff_t>(cpus.size()));
   std::atomic<bool> failed = false;
-  const auto bound_body = [&](std::size_t k) {
+  const auto guarded = [&](std::size_t k, const auto& act) {
     try {
-      set_thread_affinity({cpus[k]});
+      act();
     } catch (...) {
       failures[k] = std::current_exception();
+    }
+  };
+  const auto bound_body = [&](std::size_t k) {
+    guarded(k, [&] { set_thread_affinity({cpus[k]}); });
+    if (failures[k]) {
       failed = true;
     }
     all_bound.arrive_and_wait();
-    if (failed) {
-      return;
-    }
-    try {
-      body(k);
-    } catch (...) {
-      failures[k] = std::current_exception();
+    if (!failed) {
+      guarded(k, [&] { body(k); });
     }
   };
   int refused = 0;

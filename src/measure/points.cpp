@@ -3,14 +3,14 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 #include <fmt/core.h>
 
-#include <nodewise/error.hpp>
 #include <nodewise/team_layout.hpp>
 
-#include "base/counted.hpp"
+#include "base/text.hpp"
 
 namespace nodewise::measure {
 
@@ -19,6 +19,8 @@ namespace {
 struct node_cores {
   node_id node = unknown_node;
   std::vector<cpu_id> cpus; ///< one for each core
+  /// The memory nearest to the processors: that of their node, if it has one.
+  node_id memory = unknown_node;
 };
 
 std::vector<node_cores> cores_by_node(const topology& on) {
@@ -42,16 +44,23 @@ std::vector<node_cores> cores_by_node(const topology& on) {
 /// 1, 2, 3, 4, 6, 8, 12, 16, ... and `most`.
 std::vector<std::size_t> steps_to(std::size_t most) {
   std::vector<std::size_t> steps;
-  for (std::size_t power = 1; power <= most; power *= 2) {
+  for (std::size_t power = 1; power < most; power *= 2) {
     steps.push_back(power);
-    if (power >= 2 && power + power / 2 <= most) {
+    if (power >= 2 && power + power / 2 < most) {
       steps.push_back(power + power / 2);
     }
   }
-  if (steps.empty() || steps.back() != most) {
-    steps.push_back(most);
-  }
+  steps.push_back(most);
   return steps;
+}
+
+const kernel& named(std::string_view name) {
+  const kernel* const found = find_kernel(name);
+  if (found == nullptr) {
+    throw error(error_kind::usage, fmt::format("kernel '{}'", name), "there is no such kernel",
+                "`nodewise measure --help` lists them");
+  }
+  return *found;
 }
 
 /// Collects the points of a machine, one experiment after the other.
@@ -61,41 +70,154 @@ class planner {
       : on_(on), what_(what), nodes_(cores_by_node(on)),
         bytes_(what.bytes != 0 ? what.bytes
                                : std::min(enough_bytes(on), most_bytes(on, what.memory))) {
-    for (const node_id node : on.memory_nodes()) {
-      memories_.push_back(node);
-    }
+    std::ranges::copy(on.memory_nodes(), std::back_inserter(memories_));
     if (nodes_.empty() || memories_.empty()) {
       throw error(error_kind::usage, "measuring this machine",
                   nodes_.empty() ? "no allowed processor belongs to a node"
                                  : "no allowed node has memory",
                   "`nodewise topo` shows what this process may use");
     }
+    for (node_cores& each : nodes_) {
+      each.memory = *std::ranges::min_element(memories_, {}, [&](node_id to) {
+        return to == each.node ? 0 : on.distance(each.node, to).value_or(1 << 20);
+      });
+    }
   }
 
-  std::vector<point> plan() {
-    for (const experiment each : what_.experiments) {
-      (this->*methods[static_cast<std::size_t>(each)])();
+  std::vector<point> plan();
+
+  void bandwidth() {
+    add_pairs([this](const node_cores& from, node_id to) {
+      return stream_work{{{&load_, from.cpus, {to}, {}, bytes_for(from.cpus)}}};
+    });
+  }
+  void latency() {
+    add_pairs([this](const node_cores& from, node_id to) {
+      return chase_work{from.cpus.front(), to, chain_bytes(from.cpus.front())};
+    });
+  }
+  void contention() {
+    for (const node_id to : memories_) {
+      add(fmt::format("all -> node {}", to), stream_work{{{&load_, all_cpus(), {to}, {}, bytes_}}},
+          unknown_node, to);
     }
-    return std::move(points_);
+  }
+  void every_kernel() {
+    std::vector<std::string_view> names = what_.kernels;
+    if (names.empty()) {
+      names = {"copy", "scale", "add", "triad"}; // STREAM's
+    }
+    for (const std::string_view name : names) {
+      const kernel& does = named(name);
+      add(std::string(does.name), local(nodes_, does));
+    }
+  }
+  void interleave() {
+    add("local", local(nodes_, load_));
+    if (memories_.size() > 1) {
+      stream_group all{&load_, all_cpus(), memories_, {}, bytes_};
+      add("in turn", stream_work{{all}});
+      if (bandwidths_will_be_known()) {
+        all.weights.assign(memories_.size(), 1);
+        add("by weight", stream_work{{std::move(all)}});
+      }
+    }
+  }
+  void scaling() {
+    const auto& cpus = first().cpus;
+    for (const std::size_t threads : steps_to(cpus.size())) {
+      add_of_first(
+          fmt::format("{} of node {}", counted(threads, "thread"), first().node),
+          stream_work{{{&load_,
+                        {cpus.begin(), cpus.begin() + static_cast<std::ptrdiff_t>(threads)},
+                        {first().memory},
+                        {},
+                        bytes_}}});
+    }
+    for (const std::size_t many : steps_to(nodes_.size())) {
+      if (many > 1) {
+        add(counted(many, "node"), local(std::span(nodes_).first(many), load_));
+      }
+    }
+  }
+  void mixes() {
+    for (const char* const name : {"load", "schoenauer", "triad", "copy", "update", "store_nt"}) {
+      add_of_first(name, stream_work{{{&named(name), first().cpus, {first().memory}, {}, bytes_}}});
+    }
+  }
+  void loaded_latency() {
+    const auto home =
+        std::ranges::find_if(nodes_, [](const node_cores& each) { return each.cpus.size() > 1; });
+    if (home == nodes_.end()) {
+      return;
+    }
+    const cpu_id cpu = home->cpus.front();
+    const std::vector<cpu_id> others(home->cpus.begin() + 1, home->cpus.end());
+    for (const unsigned pauses : {0U, 10U, 30U, 100U, 300U, 1000U}) {
+      add(counted(pauses, "pause"),
+          chase_work{cpu, home->memory, chain_bytes(cpu),
+                     stream_group{&load_, others, {home->memory}, {}, bytes_}, pauses},
+          home->node, home->memory);
+    }
+  }
+  void transfer() {
+    // From the first core to another of its node, and to the first core of every other node.
+    const cpu_id from = first().cpus.front();
+    const auto pair = [&](cpu_id to) {
+      add(fmt::format("cpu {} -> cpu {}", from, to), transfer_work{from, to, first().memory});
+    };
+    if (first().cpus.size() > 1) {
+      pair(first().cpus[1]);
+    }
+    for (const node_cores& each : std::span(nodes_).subspan(1)) {
+      pair(each.cpus.front());
+    }
+  }
+  void touch() {
+    std::vector<std::vector<cpu_id>> teams = {{first().cpus.front()}};
+    if (first().cpus.size() > 1) {
+      teams.push_back(first().cpus);
+    }
+    for (const auto& [pages, name] : two_page_sizes) {
+      for (const std::vector<cpu_id>& cpus : teams) {
+        add_of_first(fmt::format("{}, {}", name, counted(cpus.size(), "thread")),
+                     touch_work{cpus, first().memory, std::min(bytes_, 512 * mebibyte)}, pages);
+      }
+    }
+  }
+  void migration() {
+    const node_id from = first().memory;
+    for (const node_id to : memories_) {
+      for (const auto& [pages, name] : two_page_sizes) {
+        if (to != from) {
+          add(fmt::format("{}, {}", way(from, to), name),
+              migration_work{first().cpus.front(), from, to, std::min(bytes_, 128 * mebibyte)},
+              from, to, pages);
+        }
+      }
+    }
   }
 
  private:
-  using planning = void (planner::*)();
-  static const std::array<planning, experiments> methods; ///< in the order of the enumeration
-
-  void add(experiment of, std::string label, work does, node_id from = unknown_node,
-           node_id to = unknown_node, std::optional<page_size> pages = {}) {
+  void add(std::string label, work does, node_id from = unknown_node, node_id to = unknown_node,
+           std::optional<page_size> pages = {}) {
     points_.push_back(
-        {of, std::move(label), from, to, pages.value_or(what_.pages), std::move(does)});
+        {of_, std::move(label), from, to, pages.value_or(what_.pages), std::move(does)});
   }
-  static const kernel& named(std::string_view name) {
-    const kernel* const found = find_kernel(name);
-    if (found == nullptr) {
-      throw error(error_kind::usage, fmt::format("kernel '{}'", name), "there is no such kernel",
-                  "`nodewise measure --help` lists them");
+  /// Work of the first node's processors in their nearest memory.
+  void add_of_first(std::string label, work does, std::optional<page_size> pages = {}) {
+    add(std::move(label), std::move(does), first().node, first().memory, pages);
+  }
+  /// One point for each node's processors and each memory.
+  template <class Make>
+  void add_pairs(const Make& make) {
+    for (const node_cores& from : nodes_) {
+      for (const node_id to : memories_) {
+        add(way(from.node, to), make(from, to), from.node, to);
+      }
     }
-    return *found;
   }
+  [[nodiscard]] const node_cores& first() const { return nodes_.front(); }
   [[nodiscard]] std::vector<cpu_id> all_cpus() const {
     std::vector<cpu_id> all;
     for (const node_cores& each : nodes_) {
@@ -103,21 +225,13 @@ class planner {
     }
     return all;
   }
-  /// The memory nearest to the processors of a node: its own, if it has one.
-  [[nodiscard]] node_id near(node_id node) const {
-    const auto distance = [&](node_id to) {
-      return to == node ? 0 : on_.distance(node, to).value_or(1 << 20);
-    };
-    return *std::ranges::min_element(memories_, {}, distance);
-  }
   /// The cores of these nodes, each on its nearest memory; all share the usual buffer size.
-  [[nodiscard]] std::vector<stream_group> local(std::span<const node_cores> nodes,
-                                                const kernel& does) const {
-    std::vector<stream_group> groups;
+  [[nodiscard]] stream_work local(std::span<const node_cores> nodes, const kernel& does) const {
+    stream_work all;
     for (const node_cores& each : nodes) {
-      groups.push_back({&does, each.cpus, {near(each.node)}, {}, bytes_ / nodes.size()});
+      all.groups.push_back({&does, each.cpus, {each.memory}, {}, bytes_ / nodes.size()});
     }
-    return groups;
+    return all;
   }
   /// The size of a chain that this core follows.
   [[nodiscard]] std::uint64_t chain_bytes(cpu_id cpu) const {
@@ -127,151 +241,13 @@ class planner {
   [[nodiscard]] std::uint64_t bytes_for(const std::vector<cpu_id>& cpus) const {
     return what_.bytes != 0 ? what_.bytes : std::min(enough_bytes(on_, set_of(cpus)), bytes_);
   }
-  static std::string way(node_id from, node_id to) {
-    return fmt::format("node {} -> node {}", from, to);
-  }
-
-  /// One point for each node's processors and each memory.
-  template <class Make>
-  void add_pairs(experiment of, const Make& make) {
-    for (const node_cores& from : nodes_) {
-      for (const node_id to : memories_) {
-        add(of, way(from.node, to), make(from.cpus, to), from.node, to);
-      }
-    }
-  }
-  void bandwidth() {
-    add_pairs(experiment::bandwidth, [this](const std::vector<cpu_id>& cpus, node_id to) {
-      return stream_work{{{&named("load"), cpus, {to}, {}, bytes_for(cpus)}}};
-    });
-  }
-  void latency() {
-    add_pairs(experiment::latency, [this](const std::vector<cpu_id>& cpus, node_id to) {
-      return chase_work{cpus.front(), to, chain_bytes(cpus.front())};
-    });
-  }
-  void contention() {
-    for (const node_id to : memories_) {
-      add(experiment::contention, fmt::format("all -> node {}", to),
-          stream_work{{{&named("load"), all_cpus(), {to}, {}, bytes_}}}, unknown_node, to);
-    }
-  }
-  void every_kernel() {
-    constexpr std::array<std::string_view, 4> stream = {"copy", "scale", "add", "triad"};
-    std::vector<std::string_view> names = what_.kernels;
-    if (names.empty()) {
-      names.assign(stream.begin(), stream.end());
-    }
-    for (const std::string_view name : names) {
-      const kernel& does = named(name);
-      add(experiment::kernels, std::string(does.name), stream_work{local(nodes_, does)});
-    }
-  }
-  void interleave() {
-    const kernel& load = named("load");
-    add(experiment::interleave, "local", stream_work{local(nodes_, load)});
-    if (memories_.size() > 1) {
-      add(experiment::interleave, "in turn",
-          stream_work{{{&load, all_cpus(), memories_, {}, bytes_}}});
-      if (bandwidths_will_be_known()) {
-        add(experiment::interleave, "by weight",
-            stream_work{{{&load, all_cpus(), memories_,
-                          std::vector<std::uint32_t>(memories_.size(), 1), bytes_}}});
-      }
-    }
-  }
   /// Without bandwidths all weights would be equal, the same as "in turn".
   [[nodiscard]] bool bandwidths_will_be_known() const {
     return std::ranges::count(what_.experiments, experiment::bandwidth) != 0 ||
            std::ranges::count(on_.machine().parameters, "bandwidth", &parameter::name) != 0;
   }
-  void scaling() {
-    const kernel& load = named("load");
-    const node_cores& first = nodes_.front();
-    const std::span<const cpu_id> cpus = first.cpus;
-    for (const std::size_t threads : steps_to(first.cpus.size())) {
-      const auto some = cpus.first(threads);
-      add(experiment::scaling, fmt::format("{} of node {}", counted(threads, "thread"), first.node),
-          stream_work{{{&load, {some.begin(), some.end()}, {near(first.node)}, {}, bytes_}}},
-          first.node, near(first.node));
-    }
-    for (const std::size_t many : steps_to(nodes_.size())) {
-      if (many > 1) {
-        add(experiment::scaling, counted(many, "node"),
-            stream_work{local(std::span(nodes_).first(many), load)});
-      }
-    }
-  }
-  void mixes() {
-    constexpr std::array<std::string_view, 6> kernels = {"load", "schoenauer", "triad",
-                                                         "copy", "update",     "store_nt"};
-    const node_cores& first = nodes_.front();
-    for (const std::string_view name : kernels) {
-      const kernel& does = named(name);
-      add(experiment::mixes, std::string(does.name),
-          stream_work{{{&does, first.cpus, {near(first.node)}, {}, bytes_}}}, first.node,
-          near(first.node));
-    }
-  }
-  void loaded_latency() {
-    const auto home =
-        std::ranges::find_if(nodes_, [](const node_cores& each) { return each.cpus.size() > 1; });
-    if (home == nodes_.end()) {
-      return;
-    }
-    const node_cores& first = *home;
-    const std::vector<cpu_id> others(first.cpus.begin() + 1, first.cpus.end());
-    const node_id memory = near(first.node);
-    for (const unsigned pauses : {0U, 10U, 30U, 100U, 300U, 1000U}) {
-      add(experiment::loaded_latency, counted(pauses, "pause"),
-          chase_work{first.cpus.front(), memory, chain_bytes(first.cpus.front()),
-                     stream_group{&named("load"), others, {memory}, {}, bytes_}, pauses},
-          first.node, memory);
-    }
-  }
-  void transfer() {
-    // From the first core to another of its node, and to the first core of every other node.
-    const node_cores& home = nodes_.front();
-    const auto pair = [&](cpu_id to) {
-      add(experiment::transfer, fmt::format("cpu {} -> cpu {}", home.cpus.front(), to),
-          transfer_work{home.cpus.front(), to, near(home.node)});
-    };
-    if (home.cpus.size() > 1) {
-      pair(home.cpus[1]);
-    }
-    for (const node_cores& each : std::span(nodes_).subspan(1)) {
-      pair(each.cpus.front());
-    }
-  }
-  void touch() {
-    const node_cores& first = nodes_.front();
-    const node_id memory = near(first.node);
-    std::vector<std::vector<cpu_id>> teams = {{first.cpus.front()}};
-    if (first.cpus.size() > 1) {
-      teams.push_back(first.cpus);
-    }
-    for (const auto& [pages, name] : two_page_sizes) {
-      for (const std::vector<cpu_id>& cpus : teams) {
-        add(experiment::touch, fmt::format("{}, {}", name, counted(cpus.size(), "thread")),
-            touch_work{cpus, memory, std::min(bytes_, 512 * mebibyte)}, first.node, memory, pages);
-      }
-    }
-  }
-  void migration() {
-    if (memories_.size() < 2) {
-      return;
-    }
-    const node_cores& first = nodes_.front();
-    const node_id from = near(first.node);
-    for (const node_id to : memories_) {
-      for (const auto& [pages, name] : two_page_sizes) {
-        if (to != from) {
-          add(experiment::migration, fmt::format("{}, {}", way(from, to), name),
-              migration_work{first.cpus.front(), from, to, std::min(bytes_, 128 * mebibyte)}, from,
-              to, pages);
-        }
-      }
-    }
+  static std::string way(node_id from, node_id to) {
+    return fmt::format("node {} -> node {}", from, to);
   }
 
   static constexpr std::array<std::pair<page_size, std::string_view>, 2> two_page_sizes = {
@@ -279,18 +255,80 @@ class planner {
 
   const topology& on_;
   const scope& what_;
+  const kernel& load_ = named("load");
   std::vector<node_cores> nodes_;
   std::vector<node_id> memories_;
   std::uint64_t bytes_;
+  experiment of_{}; ///< of the points that are added
   std::vector<point> points_;
 };
 
-const std::array<planner::planning, experiments> planner::methods = {
-    &planner::bandwidth,  &planner::latency, &planner::contention, &planner::every_kernel,
-    &planner::interleave, &planner::scaling, &planner::mixes,      &planner::loaded_latency,
-    &planner::transfer,   &planner::touch,   &planner::migration};
+/// An experiment: its name, what it measures, whether it is in the quick set, and its points.
+struct description {
+  std::string_view name;
+  std::string_view explains;
+  bool is_quick;
+  void (planner::*plan)();
+};
+/// In the order of the enumeration.
+constexpr std::array<description, experiments> all_experiments = {{
+    {"bandwidth", "all cores of a node load from a memory", true, &planner::bandwidth},
+    {"latency", "one core, one load after the other", true, &planner::latency},
+    {"contention", "all cores of the machine load from one memory", true, &planner::contention},
+    {"kernels", "all cores, each on its own node's memory", true, &planner::every_kernel},
+    {"interleave", "all cores load from memory that is local, in turn, by weight", false,
+     &planner::interleave},
+    {"scaling", "more threads in a node, then more nodes", false, &planner::scaling},
+    {"mixes", "loads and stores in several proportions, one node", false, &planner::mixes},
+    {"loaded-latency", "latency while the node's other cores load", false,
+     &planner::loaded_latency},
+    {"transfer", "a cache line from core to core", false, &planner::transfer},
+    {"touch", "fresh memory touched for the first time", true, &planner::touch},
+    {"migration", "pages moved from node to node", false, &planner::migration},
+}};
+
+const description& about(experiment of) noexcept {
+  return all_experiments[static_cast<std::size_t>(of)];
+}
+
+std::vector<point> planner::plan() {
+  for (const experiment each : what_.experiments) {
+    of_ = each;
+    (this->*about(each).plan)();
+  }
+  return std::move(points_);
+}
 
 } // namespace
+
+std::string_view to_string(experiment of) noexcept {
+  return about(of).name;
+}
+
+std::string_view explain(experiment of) noexcept {
+  return about(of).explains;
+}
+
+std::optional<experiment> parse_experiment(std::string_view name) noexcept {
+  const auto* const found = std::ranges::find(all_experiments, name, &description::name);
+  return found == all_experiments.end()
+             ? std::nullopt
+             : std::optional(static_cast<experiment>(found - all_experiments.begin()));
+}
+
+std::vector<experiment> full_set() {
+  std::vector<experiment> all;
+  for (std::size_t at = 0; at < experiments; ++at) {
+    all.push_back(static_cast<experiment>(at));
+  }
+  return all;
+}
+
+std::vector<experiment> quick_set() {
+  std::vector<experiment> some = full_set();
+  std::erase_if(some, [](experiment each) { return !about(each).is_quick; });
+  return some;
+}
 
 cpu_set set_of(std::span<const cpu_id> cpus) {
   cpu_set all;
@@ -301,12 +339,9 @@ cpu_set set_of(std::span<const cpu_id> cpus) {
 }
 
 std::string_view unit_of(const point& what) noexcept {
-  return more_is_better(what) ? "GB/s" : "ns";
-}
-
-bool more_is_better(const point& what) noexcept {
-  return !std::holds_alternative<chase_work>(what.work) &&
-         !std::holds_alternative<transfer_work>(what.work);
+  const bool is_time = std::holds_alternative<chase_work>(what.work) ||
+                       std::holds_alternative<transfer_work>(what.work);
+  return is_time ? "ns" : "GB/s";
 }
 
 std::vector<point> plan_points(const topology& on, const scope& what) {

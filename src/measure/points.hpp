@@ -1,26 +1,45 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// The points to measure on a machine, as values: nothing here allocates or measures, so tests can
-// plan for machines that they do not run on.
+// The experiments, the points that they measure on a machine, and the memory that points need. All
+// are values: nothing here allocates or measures, so tests can plan for machines that they do not
+// run on.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
+#include <map>
 #include <variant>
-#include <vector>
 
-#include <nodewise/id.hpp>
 #include <nodewise/placement.hpp>
 #include <nodewise/topology.hpp>
 
-#include "measure/buffers.hpp"
-#include "measure/experiment.hpp"
 #include "measure/kernels.hpp"
 
 namespace nodewise::measure {
+
+/// The experiments that measure a machine's memory.
+enum class experiment {
+  bandwidth,      ///< processors of one node, memory of one node: a matrix
+  latency,        ///< the same for dependent loads
+  contention,     ///< all processors of the machine, one memory
+  kernels,        ///< every kernel, all processors, each its own node's memory
+  interleave,     ///< memory interleaved over the nodes, evenly and by weight, against local
+  scaling,        ///< threads inside a node, then nodes
+  mixes,          ///< of loads and stores
+  loaded_latency, ///< latency while others use up bandwidth
+  transfer,       ///< a line from core to core
+  touch,          ///< memory touched for the first time
+  migration,      ///< pages moved from node to node
+};
+inline constexpr std::size_t experiments = 11;
+
+/// The name in options and files, such as "loaded-latency".
+[[nodiscard]] std::string_view to_string(experiment of) noexcept;
+[[nodiscard]] std::optional<experiment> parse_experiment(std::string_view name) noexcept;
+/// What it measures, in one line.
+[[nodiscard]] std::string_view explain(experiment of) noexcept;
+
+/// The experiments of a run of less than half a minute, and those of a run without a limit.
+[[nodiscard]] std::vector<experiment> quick_set();
+[[nodiscard]] std::vector<experiment> full_set();
 
 /// Threads that run one kernel over arrays of their own.
 struct stream_group {
@@ -32,6 +51,10 @@ struct stream_group {
   std::uint64_t bytes = 0;            ///< of all arrays of all threads together
   /// By position, the node of each array if it differs from `memory`; unknown_node: as `memory`.
   std::vector<node_id> array_nodes = {};
+
+  [[nodiscard]] node_id node_of_array(std::size_t k) const noexcept {
+    return k < array_nodes.size() ? array_nodes[k] : unknown_node;
+  }
 };
 
 struct stream_work {
@@ -78,12 +101,44 @@ struct point {
   measure::work work;
 };
 
+/// What a point uses at one time.
+struct point_needs {
+  std::vector<cpu_id> threads;              ///< the processor of each
+  std::uint64_t bytes = 0;                  ///< of all buffers, except those used beside a chase
+  std::map<node_id, std::uint64_t> by_node; ///< bytes of everything
+};
+[[nodiscard]] point_needs needs_of(const work& does);
+
 [[nodiscard]] cpu_set set_of(std::span<const cpu_id> cpus);
 
 /// "GB/s" (10^9) or "ns".
 [[nodiscard]] std::string_view unit_of(const point& what) noexcept;
-/// Whether a larger figure is better.
-[[nodiscard]] bool more_is_better(const point& what) noexcept;
+
+inline constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
+
+/// The memory that may be allocated, as far as it is known.
+struct memory_to_have {
+  /// By position in `machine().nodes`: free memory plus the page cache that can be evicted.
+  std::vector<std::optional<std::uint64_t>> by_node = {};
+  std::optional<std::uint64_t> together = {}; ///< room in the control group, over all nodes
+
+  /// For the node at this position; all of its memory if the free memory is unknown.
+  [[nodiscard]] std::uint64_t of(const memory_node& node, std::size_t position) const;
+};
+
+/// Four times the last-level caches of the whole machine, and at least 64 MiB: smaller buffers may
+/// measure the caches.
+[[nodiscard]] std::uint64_t enough_bytes(const topology& on);
+
+/// The same for these processors: counts only the caches that they reach.
+[[nodiscard]] std::uint64_t enough_bytes(const topology& on, const cpu_set& cpus);
+
+/// The same for a chain that one core follows: at least 256 MiB, beyond the reach of second-level
+/// translation buffers, but never more than for the whole machine.
+[[nodiscard]] std::uint64_t enough_for_a_chain(const topology& on, cpu_id cpu);
+
+/// A quarter of what the smallest allowed memory can give: room for a point's two buffers and more.
+[[nodiscard]] std::uint64_t most_bytes(const topology& on, const memory_to_have& memory);
 
 struct scope {
   std::vector<experiment> experiments;        ///< in the order of the enumeration
@@ -99,5 +154,10 @@ struct scope {
 /// bandwidths, known before or measured by `what`. Throws `error` (usage) if no point is left, or
 /// for an unknown kernel.
 [[nodiscard]] std::vector<point> plan_points(const topology& on, const scope& what);
+
+/// Throws `error` (usage) naming the first point whose buffers do not fit into `memory`: without
+/// memory for them, the kernel would swap or kill processes.
+void require_memory(const topology& on, std::span<const point> points,
+                    const memory_to_have& memory);
 
 } // namespace nodewise::measure

@@ -123,11 +123,9 @@ estimate summarize(std::span<const double> samples, std::span<const std::size_t>
 }
 
 change compare(const estimate& before, const estimate& after) {
-  change found;
-  found.ratio = before.median > 0 ? after.median / before.median : 0;
-  found.apart = after.low > before.high || after.high < before.low;
-  found.enough = before.has_enough_visits() && after.has_enough_visits();
-  return found;
+  return {.ratio = before.median > 0 ? after.median / before.median : 0,
+          .apart = after.low > before.high || after.high < before.low,
+          .enough = before.has_enough_visits() && after.has_enough_visits()};
 }
 
 } // namespace nodewise::measure

@@ -1,18 +1,12 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include "measure/streams.hpp"
-
 #include <algorithm>
 #include <barrier>
-#include <chrono>
-#include <optional>
-#include <string>
 
 #include <fmt/core.h>
 
-#include <nodewise/array.hpp>
-#include <nodewise/error.hpp>
 #include <nodewise/marker.h>
 
+#include "measure/memory.hpp"
 #include "measure/pinned.hpp"
 
 namespace nodewise::measure {
@@ -22,46 +16,44 @@ namespace {
 using clock = std::chrono::steady_clock;
 
 constexpr std::size_t most_sweeps = 10'000;
-/// Parts begin at line boundaries, so that threads share no line.
-constexpr std::size_t elements_per_line = line_bytes / sizeof(double);
 
-struct sweep_times {
-  clock::time_point start;
-  clock::time_point end;
-};
-
-/// Takes one sample: fresh arrays, filled by the threads that use them, a warm-up sweep, and then
-/// enough sweeps for `least_sample`.
+/// One sample: fresh arrays, filled by the threads that use them, a warm-up sweep, and then enough
+/// sweeps for `least_sample`.
 class sampling {
  public:
   sampling(const point& what, const stream_work& does, const bench& with)
-      : arrays_(with, does.groups, what.pages), mark_(mark_of(what)), cpus_(arrays_.cpus()),
-        times_(cpus_.size()), wrong_(cpus_.size()),
-        together_(static_cast<std::ptrdiff_t>(cpus_.size())), kernel_(*with.kernel) {}
-
-  /// GB/s.
-  double take(bool check) {
-    run_pinned(cpus_, [&](std::size_t k) { work(k, check); });
-    const auto start = std::ranges::min(times_, {}, &sweep_times::start).start;
-    const auto end = std::ranges::max(times_, {}, &sweep_times::end).end;
-    const double seconds = std::chrono::duration<double>(end - start).count();
-    return arrays_.counted_bytes() * static_cast<double>(sweeps_) / seconds / 1e9;
+      : mark_(mark_of(what)), cpus_(needs_of(what.work).threads), starts_(cpus_.size()),
+        ends_(cpus_.size()), wrong_(cpus_.size()),
+        together_(static_cast<std::ptrdiff_t>(cpus_.size())), kernel_(*with.kernel) {
+    for (const stream_group& group : does.groups) {
+      arrays_.add(with, group, what.pages);
+    }
   }
-  /// The first wrong result of a kernel, or nullopt.
-  [[nodiscard]] std::optional<std::string> wrong() const {
+
+  void take(const bench& with, outcome& into) {
+    const bool is_first = into.samples.empty();
+    run_pinned(cpus_, [&](std::size_t k) { work(k, is_first); });
     for (std::size_t k = 0; k < wrong_.size(); ++k) {
       if (wrong_[k]) {
-        return fmt::format("{} on cpu {}: {}", arrays_.parts()[k].does->name, cpus_[k], *wrong_[k]);
+        into = {.samples = {},
+                .unavailable = fmt::format("{} on cpu {}: {}", arrays_.parts[k].does->name,
+                                           cpus_[k], *wrong_[k]),
+                .wrong = true};
+        return;
       }
     }
-    return std::nullopt;
+    if (is_first) {
+      look_at_memory(with, arrays_.memory, into);
+    }
+    if (into.unavailable.empty()) {
+      into.samples.push_back(gb_per_s());
+      into.frequency_mhz = frequency_;
+    }
   }
-  [[nodiscard]] const std::vector<region>& memory() const noexcept { return arrays_.memory(); }
-  [[nodiscard]] std::optional<double> frequency() const noexcept { return frequency_; }
 
  private:
   void work(std::size_t k, bool check) {
-    const stream_part& own = arrays_.parts()[k];
+    const stream_part& own = arrays_.parts[k];
     fill(*own.does, own.with);
     together_.arrive_and_wait();
     const auto before = clock::now();
@@ -75,12 +67,12 @@ class sampling {
       NODEWISE_MARKER_START(mark_.c_str());
     }
     together_.arrive_and_wait();
-    times_[k].start = clock::now();
+    starts_[k] = clock::now();
     double result = 0;
     for (std::size_t i = 0; i < sweeps_; ++i) {
       result = own.does->run(own.with);
     }
-    times_[k].end = clock::now();
+    ends_[k] = clock::now();
     together_.arrive_and_wait();
     if (k == 0) {
       NODEWISE_MARKER_STOP(mark_.c_str());
@@ -91,11 +83,20 @@ class sampling {
       wrong_[k] = verify(*own.does, own.with, sweeps_ + 1, result);
     }
   }
+  [[nodiscard]] double gb_per_s() const {
+    double bytes = 0;
+    for (const stream_part& each : arrays_.parts) {
+      bytes += static_cast<double>(each.counted_bytes(each.with));
+    }
+    const std::chrono::duration<double> time = std::ranges::max(ends_) - std::ranges::min(starts_);
+    return bytes * static_cast<double>(sweeps_) / time.count() / 1e9;
+  }
 
   stream_arrays arrays_;
   std::string mark_;
   std::vector<cpu_id> cpus_;
-  std::vector<sweep_times> times_;
+  std::vector<clock::time_point> starts_;
+  std::vector<clock::time_point> ends_;
   std::vector<std::optional<std::string>> wrong_;
   std::barrier<> together_;
   std::size_t sweeps_ = 1;
@@ -105,75 +106,8 @@ class sampling {
 
 } // namespace
 
-stream_arrays::stream_arrays(const bench& with, const std::vector<stream_group>& groups,
-                             page_size pages) {
-  for (const stream_group& group : groups) {
-    add(with, group, pages);
-  }
-}
-
-void stream_arrays::add(const bench& with, const stream_group& group, page_size pages) {
-  const std::size_t count = group.does->arrays;
-  const std::size_t lines = group.bytes / count / line_bytes;
-  const std::size_t threads = group.cpus.size();
-  if (threads == 0 || lines < threads) {
-    throw error(error_kind::usage, fmt::format("{} bytes for {} threads", group.bytes, threads),
-                "each thread needs at least one cache line", "give a larger --size");
-  }
-  std::array<double*, 4> bases{};
-  for (std::size_t k = 0; k < count; ++k) {
-    const std::size_t stagger = detail::next_stagger(line_bytes);
-    const std::uint64_t bytes = lines * line_bytes + stagger;
-    const node_id own = k < group.array_nodes.size() ? group.array_nodes[k] : unknown_node;
-    memory_.push_back(own == unknown_node
-                          ? take_memory(with, bytes, group.memory, group.weights, pages)
-                          : take_memory(with, bytes, own, pages));
-    bases[k] = reinterpret_cast<double*>(memory_.back().data() + stagger);
-  }
-  for (std::size_t t = 0; t < threads; ++t) {
-    const std::size_t first = lines * t / threads * elements_per_line;
-    const std::size_t last = lines * (t + 1) / threads * elements_per_line;
-    stream_part part{group.does, {}, group.cpus[t]};
-    part.with.elements = last - first;
-    for (std::size_t k = 0; k < count; ++k) {
-      part.with.arrays[k] = bases[k] + first;
-    }
-    parts_.push_back(part);
-  }
-}
-
-std::vector<cpu_id> stream_arrays::cpus() const {
-  std::vector<cpu_id> all;
-  std::ranges::transform(parts_, std::back_inserter(all), &stream_part::cpu);
-  return all;
-}
-
-double stream_arrays::counted_bytes() const noexcept {
-  double bytes = 0;
-  for (const stream_part& each : parts_) {
-    bytes += static_cast<double>(each.does->accesses(each.with) * each.does->counted_bytes());
-  }
-  return bytes;
-}
-
 void run_work(const point& what, const stream_work& does, const bench& with, outcome& into) {
-  const patience waiting(with, into);
-  do {
-    sampling one(what, does, with);
-    const double sample = one.take(into.samples.empty());
-    if (const auto nonsense = one.wrong()) {
-      into = {.samples = {}, .unavailable = *nonsense, .wrong = true};
-      return;
-    }
-    if (into.samples.empty()) {
-      look_at_memory(with, one.memory(), into);
-      if (!into.unavailable.empty()) {
-        return;
-      }
-    }
-    into.samples.push_back(sample);
-    into.frequency_mhz = one.frequency();
-  } while (!waiting.has_enough(into));
+  take_samples(with, into, [&] { sampling(what, does, with).take(with, into); });
 }
 
 } // namespace nodewise::measure

@@ -1,13 +1,9 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// A visit of a point: what it is given, what all visits find, and when one ends.
+// A visit of a point: measures it on this machine for a limited time.
 #pragma once
 
 #include <chrono>
-#include <functional>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "measure/disturbance.hpp"
 #include "measure/points.hpp"
@@ -56,17 +52,29 @@ struct outcome {
 /// Long enough that thread start and clock account for less than a thousandth of it.
 inline constexpr std::chrono::duration<double> least_sample = std::chrono::milliseconds(20);
 
-/// Decides whether a visit takes another sample.
-class patience {
- public:
-  patience(const bench& with, const outcome& before);
-  [[nodiscard]] bool has_enough(const outcome& so_far) const;
+/// Allocates memory, starts threads and releases both. Takes at least one sample; stops once three
+/// of this visit agree within a hundredth. Each sample has its own memory, since allocation decides
+/// where a physical page lies in the caches; six samples of a chase share memory. Checks once what
+/// a kernel computes. If the system refuses, sets `unavailable` to its answer, unless earlier
+/// visits had samples. Throws only if memory of our own runs out.
+void visit_point(const point& what, const bench& with, outcome& into);
 
- private:
-  const bench* with_;
-  std::chrono::steady_clock::time_point start_;
-  std::size_t before_;
-};
+/// Calls `sample`, which adds to the samples or sets `unavailable`, until the visit has enough.
+void take_samples(const bench& with, outcome& into, const std::function<void()>& sample);
+
+/// Bound threads sweep until a sample is long enough; a sample is the GB/s of all threads together,
+/// from the start of the first to the end of the last.
+void run_work(const point& what, const stream_work& does, const bench& with, outcome& into);
+/// Follows a random cycle over the lines of a buffer: each load returns the address of the next.
+/// The time of one access, in ns.
+void run_work(const point& what, const chase_work& does, const bench& with, outcome& into);
+/// Lets two processors write a cache line in turn; the figure is half of a round trip, in ns.
+void run_work(const point& what, const transfer_work& does, const bench& with, outcome& into);
+/// Threads write a byte to each base page of fresh memory, each to a part of its own. The speed of
+/// the kernel in allocating pages, GB/s.
+void run_work(const point& what, const touch_work& does, const bench& with, outcome& into);
+/// One thread migrates pages from one node to another. The speed of the kernel, GB/s.
+void run_work(const point& what, const migration_work& does, const bench& with, outcome& into);
 
 /// The name of the point's region in the lab's counter.
 [[nodiscard]] std::string mark_of(const point& what);

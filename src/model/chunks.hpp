@@ -3,11 +3,6 @@
 // Which thread gets which iterations next, as the OpenMP runtimes hand them out.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <vector>
-
 #include "model/loop.hpp"
 #include "model/random_numbers.hpp"
 

@@ -1,22 +1,76 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// The costs of accesses on a machine, from its file: the capacities that traffic shares.
-// docs/model.md explains each term.
+// The costs of accesses on a machine, from the figures of its file: the capacities that traffic
+// shares. docs/model.md explains each term.
 #pragma once
 
-#include <cstddef>
+#include <array>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <vector>
 
-#include <nodewise/id.hpp>
-#include <nodewise/id_set.hpp>
 #include <nodewise/machine.hpp>
 
-#include "model/figure.hpp"
-
 namespace nodewise::model {
+
+/// How a number was obtained, the most reliable first.
+enum class origin {
+  measured,  ///< on that machine, by the author of its file
+  published, ///< by its maker or in a paper
+  given,     ///< by the user
+  assumed,   ///< by nodewise, if nothing better is known
+};
+[[nodiscard]] std::string_view to_string(origin from) noexcept;
+
+struct figure {
+  double value = 0;
+  origin from = origin::assumed;
+  std::string source; ///< where the value comes from
+};
+
+/// A parameter that the model knows, and the factor that turns its unit into bytes/s or seconds.
+struct known_parameter {
+  std::string_view name;
+  std::string_view unit;
+  double scale;
+};
+inline constexpr std::array known_parameters = {
+    known_parameter{"bandwidth", "GB/s", 1e9},
+    known_parameter{"latency", "ns", 1e-9},
+    known_parameter{"shared_bandwidth", "GB/s", 1e9},
+    known_parameter{"core_bandwidth", "GB/s", 1e9},
+    known_parameter{"link_bandwidth", "GB/s", 1e9},
+    known_parameter{"shared_efficiency", "ratio", 1},
+    known_parameter{"lines_in_flight", "lines", 1},
+};
+
+/// Nodes are given by their position in the machine.
+class file_figures {
+ public:
+  /// Throws `error` (input) for a known name with another unit, or a value that is not finite and
+  /// above 0. Ignores parameters of other names.
+  explicit file_figures(const machine& of);
+
+  [[nodiscard]] std::optional<figure> find(std::string_view name, std::size_t from,
+                                           std::size_t to) const;
+  /// The first figure of this name, of any nodes.
+  [[nodiscard]] std::optional<figure> any(std::string_view name) const;
+
+  std::vector<std::string> unknown; ///< names that the model does not know, perhaps misspelt
+
+ private:
+  std::map<std::tuple<std::string_view, std::size_t, std::size_t>, figure> figures_;
+};
+
+/// Figures of pairs of nodes. Row: from, column: to.
+using pair_figures = std::vector<std::optional<figure>>;
+/// Gives each pair without a figure the one of the first pair with the same distance in the
+/// firmware's table, marked as assumed.
+[[nodiscard]] pair_figures with_assumed(pair_figures known, const machine& of);
 
 inline constexpr double unlimited = std::numeric_limits<double>::infinity();
 
@@ -43,6 +97,10 @@ struct route_part {
   double share = 1;
 };
 using route = std::vector<route_part>;
+/// The routes of data from each node to each other over the fewest links. Equally short ways share
+/// the data evenly, so renumbering nodes renumbers the routes. Empty from a node to itself and if
+/// there is no way. Row: from, column: to.
+[[nodiscard]] std::vector<route> shortest_routes(std::size_t nodes, const std::vector<link>& links);
 
 /// A core. Its hardware threads share the lines that it can have in flight.
 struct core_unit {

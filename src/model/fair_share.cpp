@@ -2,7 +2,6 @@
 #include "model/fair_share.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace nodewise::model {
 
@@ -40,18 +39,6 @@ void fair_share::start(const std::vector<flow>& flows) {
   }
   summed_ = load_;
   std::ranges::sort(rising_, {}, [&](std::size_t f) { return std::pair(flows[f].most, f); });
-}
-
-double fair_share::next_step(const std::vector<flow>& flows) {
-  double step = flows[rising_[rising_from_]].most - level_;
-  tightest_ = own_limit;
-  for (const std::size_t r : touched_) {
-    if (users_[r] != 0 && room_[r] / load_[r] < step) {
-      step = room_[r] / load_[r];
-      tightest_ = r;
-    }
-  }
-  return std::max(step, 0.0);
 }
 
 void fair_share::stop(const std::vector<flow>& flows, std::size_t which, std::size_t limiter) {
@@ -94,11 +81,8 @@ void fair_share::stop_at_own_limit(const std::vector<flow>& flows) {
   }
 }
 
-void fair_share::stop_at_full(const std::vector<flow>& flows) {
-  if (tightest_ == own_limit) {
-    return;
-  }
-  full_[tightest_] = 1; // regardless of rounding, so that each step stops a flow
+void fair_share::stop_at_full(const std::vector<flow>& flows, std::size_t tightest) {
+  full_[tightest] = 1; // regardless of rounding, so that each step stops a flow
   for (const std::size_t r : touched_) {
     if (users_[r] != 0 && room_[r] <= near_enough * capacities_[r]) {
       full_[r] = 1;
@@ -121,7 +105,15 @@ void fair_share::solve(const std::vector<flow>& flows) {
   start(flows);
   stop_at_own_limit(flows);
   while (rising_from_ < rising_.size()) {
-    const double step = next_step(flows);
+    double step = flows[rising_[rising_from_]].most - level_;
+    std::size_t tightest = own_limit; // the resource that ends the step, or a flow's own limit
+    for (const std::size_t r : touched_) {
+      if (users_[r] != 0 && room_[r] / load_[r] < step) {
+        step = room_[r] / load_[r];
+        tightest = r;
+      }
+    }
+    step = std::max(step, 0.0);
     level_ += step;
     if (step == std::numeric_limits<double>::infinity()) {
       stop_at_own_limit(flows);
@@ -132,7 +124,9 @@ void fair_share::solve(const std::vector<flow>& flows) {
         room_[r] -= step * load_[r];
       }
     }
-    stop_at_full(flows);
+    if (tightest != own_limit) {
+      stop_at_full(flows, tightest);
+    }
     stop_at_own_limit(flows);
   }
 }

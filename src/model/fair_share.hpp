@@ -41,11 +41,10 @@ class fair_share {
 
  private:
   void start(const std::vector<flow>& flows);
-  [[nodiscard]] double next_step(const std::vector<flow>& flows);
   [[nodiscard]] double load_of(const std::vector<flow>& flows, std::size_t resource) const;
   void stop(const std::vector<flow>& flows, std::size_t which, std::size_t limiter);
   void stop_at_own_limit(const std::vector<flow>& flows);
-  void stop_at_full(const std::vector<flow>& flows);
+  void stop_at_full(const std::vector<flow>& flows, std::size_t tightest);
 
   std::vector<double> capacities_;
   std::vector<double> rates_;
@@ -60,7 +59,6 @@ class fair_share {
   std::vector<std::size_t> touched_; ///< resources with users
   std::vector<std::size_t> rising_;  ///< flows, sorted by their own limit
   std::size_t rising_from_ = 0;
-  std::size_t tightest_ = own_limit; ///< the resource that ends the step, or a flow's own limit
   std::vector<char> stopped_;
 };
 

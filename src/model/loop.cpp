@@ -3,14 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
-#include <string>
 
 #include <fmt/core.h>
 
 #include <nodewise/error.hpp>
-
-#include "model/demand.hpp"
 
 namespace nodewise::model {
 
@@ -41,6 +37,22 @@ std::vector<array_group> groups_of(const loop& of) {
   return all;
 }
 
+/// Little's law: a core has a number of lines in flight, each for a latency. Writes cause no wait.
+double most_in_flight(const machine_costs& on, const loop& of, const thread_traffic& thread) {
+  const std::size_t node = on.cores[thread.core].node;
+  thread_traffic reads = thread;
+  std::ranges::fill(reads.written, 0);
+  const std::optional<figure>& latency = on.local_latency_s[node];
+  if (!latency || total_bytes(reads) <= 0) {
+    return unlimited;
+  }
+  const auto siblings = std::ranges::count(of.cores, thread.core);
+  const double read_rate = on.lines_in_flight.value * static_cast<double>(of.line_bytes) /
+                           (latency->value * core_use(on, node, reads)) /
+                           static_cast<double>(siblings);
+  return read_rate * total_bytes(thread) / total_bytes(reads);
+}
+
 /// Adds up what threads move of a loop.
 class mover {
  public:
@@ -50,7 +62,32 @@ class mover {
       : on_(on), loop_(of), groups_(groups_of(of)), pages_(on.size()),
         windows_(sample_of(of, most_chunks)) {}
 
-  thread_traffic traffic_of(std::size_t t);
+  thread_traffic traffic_of(std::size_t t) {
+    thread_traffic thread = idle_thread(loop_.cores[t], on_.size());
+    const schedule& how = loop_.how;
+    if (how.is_pooled() || loop_.random_access) {
+      add(0, static_cast<double>(loop_.elements), thread);
+      for (std::size_t n = 0; n < on_.size(); ++n) {
+        thread.read[n] /= static_cast<double>(loop_.threads());
+        thread.written[n] /= static_cast<double>(loop_.threads());
+      }
+    } else if (loop_.chunk() > 0) {
+      const std::size_t chunk = loop_.chunk();
+      for (const iteration_range& window : windows_) {
+        for (std::size_t i = window.first + t * chunk; i < window.last;
+             i += chunk * loop_.threads()) {
+          add_iterations(i, std::min(window.last, i + chunk), thread);
+        }
+      }
+    } else {
+      const iteration_range block = block_of(loop_, t);
+      add_iterations(block.first, block.last, thread);
+    }
+    if (loop_.random_access) {
+      thread.most = most_in_flight(on_, loop_, thread);
+    }
+    return thread;
+  }
 
  private:
   /// Adds elements first..last of all arrays.
@@ -78,50 +115,31 @@ class mover {
   std::vector<iteration_range> windows_;
 };
 
-/// Little's law: a core has a number of lines in flight, each for a latency. Writes cause no wait.
-double most_in_flight(const machine_costs& on, const loop& of, const thread_traffic& thread) {
-  const std::size_t node = on.cores[thread.core].node;
-  thread_traffic reads = thread;
-  std::ranges::fill(reads.written, 0);
-  const std::optional<figure>& latency = on.local_latency_s[node];
-  if (!latency || total_bytes(reads) <= 0) {
-    return unlimited;
-  }
-  const auto siblings = std::ranges::count(of.cores, thread.core);
-  const double read_rate = on.lines_in_flight.value * static_cast<double>(of.line_bytes) /
-                           (latency->value * core_use(on, node, reads)) /
-                           static_cast<double>(siblings);
-  return read_rate * total_bytes(thread) / total_bytes(reads);
-}
-
-thread_traffic mover::traffic_of(std::size_t t) {
-  thread_traffic thread = idle_thread(loop_.cores[t], on_.size());
-  const schedule& how = loop_.how;
-  if (how.is_pooled() || loop_.random_access) {
-    add(0, static_cast<double>(loop_.elements), thread);
-    for (std::size_t n = 0; n < on_.size(); ++n) {
-      thread.read[n] /= static_cast<double>(loop_.threads());
-      thread.written[n] /= static_cast<double>(loop_.threads());
-    }
-  } else if (loop_.chunk() > 0) {
-    const std::size_t chunk = loop_.chunk();
-    for (const iteration_range& window : windows_) {
-      for (std::size_t i = window.first + t * chunk; i < window.last;
-           i += chunk * loop_.threads()) {
-        add_iterations(i, std::min(window.last, i + chunk), thread);
-      }
-    }
-  } else {
-    const iteration_range block = block_of(loop_, t);
-    add_iterations(block.first, block.last, thread);
-  }
-  if (loop_.random_access) {
-    thread.most = most_in_flight(on_, loop_, thread);
-  }
-  return thread;
-}
-
 } // namespace
+
+const std::vector<kernel>& kernels() {
+  constexpr array_use r{.read = true};
+  constexpr array_use w{.written = true};
+  constexpr array_use rw{.read = true, .written = true};
+  static const std::vector<kernel> all = {
+      {"load", "s += a[i]", {r}},
+      {"store", "a[i] = s", {w}},
+      {"update", "a[i] = s * a[i]", {rw}},
+      {"copy", "a[i] = b[i]", {w, r}},
+      {"scale", "a[i] = s * b[i]", {w, r}},
+      {"add", "a[i] = b[i] + c[i]", {w, r, r}},
+      {"triad", "a[i] = b[i] + s * c[i]", {w, r, r}},
+      {"daxpy", "a[i] += s * b[i]", {rw, r}},
+      {"multiply-add", "a[i] += b[i] * c[i]", {rw, r, r}},
+      {"schoenauer", "a[i] = b[i] + c[i] * d[i]", {w, r, r, r}},
+  };
+  return all;
+}
+
+const kernel* find_kernel(std::string_view name) noexcept {
+  const auto found = std::ranges::find(kernels(), name, &kernel::name);
+  return found == kernels().end() ? nullptr : &*found;
+}
 
 std::size_t loop::chunk() const noexcept {
   if (how.kind == schedule_kind::even || (how.kind == schedule_kind::fixed && how.chunk == 0)) {

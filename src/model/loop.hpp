@@ -3,11 +3,6 @@
 // A description of a parallel loop over arrays: what a program would do, without the program.
 #pragma once
 
-#include <cstddef>
-#include <string_view>
-#include <vector>
-
-#include "model/costs.hpp"
 #include "model/page_map.hpp"
 #include "model/traffic.hpp"
 

@@ -4,24 +4,17 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <string>
 #include <utility>
+
+#include <fmt/core.h>
 
 #include <nodewise/error.hpp>
 
 namespace nodewise::model {
 
-namespace {
-
-[[noreturn]] void refuse_map(const char* what, const char* hint) {
-  throw error(error_kind::usage, "a map of pages", what, hint);
-}
-
-} // namespace
-
 page_map page_map::of_blocks(std::vector<page_block> blocks) {
   if (blocks.empty()) {
-    refuse_map("no block", "name at least one node");
+    throw error(error_kind::usage, "a map of pages", "no block", "name at least one node");
   }
   page_map map;
   map.blocks_ = std::move(blocks);
@@ -30,7 +23,8 @@ page_map page_map::of_blocks(std::vector<page_block> blocks) {
 
 page_map page_map::in_turn(std::vector<std::size_t> nodes, std::size_t block_pages) {
   if (nodes.empty() || block_pages == 0) {
-    refuse_map("no nodes, or blocks of 0 pages", "name at least one node and one page");
+    throw error(error_kind::usage, "a map of pages", "no nodes, or blocks of 0 pages",
+                "name at least one node and one page");
   }
   page_map map;
   map.turn_ = std::move(nodes);
@@ -38,23 +32,21 @@ page_map page_map::in_turn(std::vector<std::size_t> nodes, std::size_t block_pag
   return map;
 }
 
-std::size_t page_map::node_of(std::size_t page) const noexcept {
-  if (is_in_turn()) {
-    return turn_[page / turn_pages_ % turn_.size()];
-  }
+const page_block& page_map::block_of(std::size_t page) const noexcept {
   const auto block = std::ranges::upper_bound(blocks_, page, {}, &page_block::last);
-  return block == blocks_.end() ? blocks_.back().node : block->node;
+  return block == blocks_.end() ? blocks_.back() : *block;
+}
+
+std::size_t page_map::node_of(std::size_t page) const noexcept {
+  return is_in_turn() ? turn_[page / turn_pages_ % turn_.size()] : block_of(page).node;
 }
 
 std::size_t page_map::end_of_block(std::size_t page) const noexcept {
-  if (is_in_turn()) {
-    return turn_.size() == 1 ? std::numeric_limits<std::size_t>::max()
-                             : (page / turn_pages_ + 1) * turn_pages_;
+  const page_block* const block = is_in_turn() ? nullptr : &block_of(page);
+  if (block == nullptr ? turn_.size() == 1 : block == &blocks_.back()) {
+    return std::numeric_limits<std::size_t>::max();
   }
-  const auto block = std::ranges::upper_bound(blocks_, page, {}, &page_block::last);
-  return block == blocks_.end() || block + 1 == blocks_.end()
-             ? std::numeric_limits<std::size_t>::max()
-             : block->last;
+  return block == nullptr ? (page / turn_pages_ + 1) * turn_pages_ : block->last;
 }
 
 void page_map::add_pages(double first, double last, double weight,
@@ -140,8 +132,8 @@ page_map free_memory::place(const page_map& wanted, std::size_t pages) {
     const auto room = std::ranges::find_if(nearest_[asked],
                                            [this](std::size_t node) { return pages_[node] > 0; });
     if (room == nearest_[asked].end()) {
-      throw error(error_kind::input, "placing " + std::to_string(pages) + " pages of an array",
-                  "no node has room for page " + std::to_string(page),
+      throw error(error_kind::input, fmt::format("placing {} pages of an array", pages),
+                  fmt::format("no node has room for page {}", page),
                   "make the arrays smaller or give the nodes more free memory");
     }
     const std::size_t count = std::min(end - page, pages_[*room]);

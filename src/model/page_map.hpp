@@ -42,6 +42,8 @@ class page_map {
 
  private:
   [[nodiscard]] bool is_in_turn() const noexcept { return blocks_.empty(); }
+  /// The block of this page, if pages are not in turn.
+  [[nodiscard]] const page_block& block_of(std::size_t page) const noexcept;
 
   std::vector<page_block> blocks_;
   std::vector<std::size_t> turn_;

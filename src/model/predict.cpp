@@ -2,14 +2,9 @@
 #include "model/predict.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <iterator>
-#include <numeric>
 #include <set>
-
-#include "model/queueing.hpp"
-#include "model/replay.hpp"
 
 namespace nodewise::model {
 
@@ -30,9 +25,8 @@ reading reading_for(const loop& of) {
 }
 
 bool are_near(const std::vector<double>& a, const std::vector<double>& b) {
-  constexpr double near_enough = 1e-3; // of shares
-  return std::ranges::equal(a, b,
-                            [](double x, double y) { return std::abs(x - y) <= near_enough; });
+  constexpr double same_share = 1e-3; // of shares
+  return std::ranges::equal(a, b, [](double x, double y) { return std::abs(x - y) <= same_share; });
 }
 
 /// The most that a thread draws: the mean over the threads, several of which may share a core.
@@ -45,12 +39,16 @@ double thread_rate(const machine_costs& on, const loop& what) {
   return sum / static_cast<double>(what.threads());
 }
 
+prediction priced(const machine_costs& on, const loop& what) {
+  return price(on, traffic_of(on, what), what.how.is_pooled() ? work::pooled : work::fixed);
+}
+
 /// A pooled loop of very many threads: in each part of it they queue at the memories that hold it.
 double queued_seconds(const machine_costs& on, const loop& what) {
   constexpr std::size_t parts = 64;
-  const double pages = static_cast<double>(what.elements) *
-                       static_cast<double>(what.element_bytes) /
-                       static_cast<double>(what.page_bytes) / parts;
+  const auto page_bytes = static_cast<double>(what.page_bytes);
+  const auto element_bytes = static_cast<double>(what.element_bytes);
+  const double pages = static_cast<double>(what.elements) * element_bytes / page_bytes / parts;
   const double core = thread_rate(on, what);
   std::vector<double> rates;
   std::ranges::transform(on.memory, std::back_inserter(rates), &figure::value);
@@ -62,14 +60,10 @@ double queued_seconds(const machine_costs& on, const loop& what) {
     for (std::size_t a = 0; a < what.arrays.size(); ++a) {
       const element_cost cost = cost_of(what, what.arrays[a]);
       what.maps[a].add_pages(static_cast<double>(p) * pages, static_cast<double>(p + 1) * pages,
-                             (cost.read + cost.written) * static_cast<double>(what.page_bytes) /
-                                 static_cast<double>(what.element_bytes),
-                             bytes);
+                             (cost.read + cost.written) * page_bytes / element_bytes, bytes);
     }
-    const double sum = std::accumulate(bytes.begin(), bytes.end(), 0.0);
-    for (double& each : bytes) {
-      each /= sum;
-    }
+    const double sum = sum_of(bytes);
+    std::ranges::for_each(bytes, [&](double& each) { each /= sum; });
     if (!are_near(bytes, before)) {
       part_rate = closed_network_rate(bytes, rates, what.threads(), core);
       before = bytes;
@@ -81,29 +75,52 @@ double queued_seconds(const machine_costs& on, const loop& what) {
 
 } // namespace
 
+double closed_network_rate(const std::vector<double>& shares, const std::vector<double>& rates,
+                           std::size_t threads, double thread_rate) {
+  std::vector<double> demands; // seconds of a memory per byte
+  double apart = 0;            // seconds per byte that do not hold up other threads
+  for (std::size_t m = 0; m < shares.size(); ++m) {
+    if (shares[m] <= 0) {
+      continue;
+    }
+    // Seidmann: a memory that serves k threads at once is modelled as one server k times as fast,
+    // plus a delay for the rest of the time that a thread would need alone.
+    demands.push_back(shares[m] / rates[m]);
+    apart += std::max(0.0, shares[m] / thread_rate - shares[m] / rates[m]);
+  }
+  std::vector<double> queues(demands.size(), 0);
+  double rate = 0;
+  for (std::size_t n = 1; n <= threads; ++n) {
+    double seconds = apart;
+    for (std::size_t m = 0; m < demands.size(); ++m) {
+      seconds += demands[m] * (1 + queues[m]);
+    }
+    rate = static_cast<double>(n) / seconds;
+    for (std::size_t m = 0; m < demands.size(); ++m) {
+      queues[m] = rate * demands[m] * (1 + queues[m]);
+    }
+  }
+  return rate;
+}
+
 std::string_view to_string(reading of) noexcept {
-  constexpr std::array<std::string_view, 3> names = {"mixed", "in step", "drifting"};
+  constexpr std::array names = {"mixed", "in step", "drifting"};
   return names[static_cast<std::size_t>(of)];
 }
 
 loop_prediction predict(const machine_costs& on, const loop& what) {
-  const traffic all = traffic_of(on, what);
-  loop_prediction made;
-  made.by = reading_for(what);
-  made.useful_bytes = useful_bytes(what);
-  made.result = price(on, all, what.how.is_pooled() ? work::pooled : work::fixed);
+  loop_prediction made{
+      .result = priced(on, what), .by = reading_for(what), .useful_bytes = useful_bytes(what)};
   made.mixed_s = made.result.seconds;
   if (what.random_access) {
     return made;
   }
   if (what.threads() > most_players) {
+    made.by = what.how.is_pooled() ? reading::drifting : reading::mixed;
     if (what.how.is_pooled()) {
       // The network models memories and cores; the mix also models links and far memory.
-      made.by = reading::drifting;
       made.drifting_s = std::max(made.mixed_s, queued_seconds(on, what));
       made.result.seconds = *made.drifting_s;
-    } else {
-      made.by = reading::mixed;
     }
     return made;
   }
@@ -129,8 +146,7 @@ double seconds_by(const machine_costs& on, const loop& what, reading by, std::si
   if (by == reading::in_step && played) {
     return replay(on, what, pace::in_step, pieces).seconds;
   }
-  const double mixed =
-      price(on, traffic_of(on, what), what.how.is_pooled() ? work::pooled : work::fixed).seconds;
+  const double mixed = priced(on, what).seconds;
   if (by == reading::mixed) {
     return mixed;
   }

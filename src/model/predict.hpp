@@ -3,13 +3,9 @@
 // Predicts the time of a described loop, and how certain the prediction is.
 #pragma once
 
+#include <cstdint>
 #include <functional>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "model/costs.hpp"
 #include "model/loop.hpp"
 #include "model/price.hpp"
 
@@ -28,9 +24,10 @@ struct loop_prediction {
   reading by = reading::mixed;
   double mixed_s = 0;
   /// Empty if the loop was not replayed: random access, more than `most_players` threads.
-  std::optional<double> in_step_s;
-  std::optional<double> drifting_s; ///< also empty if threads have too few pieces to drift apart
-  double useful_bytes = 0;          ///< by STREAM's convention
+  std::optional<double> in_step_s = {};
+  std::optional<double> drifting_s =
+      {};                  ///< also empty if threads have too few pieces to drift apart
+  double useful_bytes = 0; ///< by STREAM's convention
 };
 
 /// More threads than this are not replayed event by event; pooled schedules then use
@@ -46,11 +43,47 @@ inline constexpr std::size_t most_players = 128;
 [[nodiscard]] double seconds_by(const machine_costs& on, const loop& what, reading by,
                                 std::size_t pieces);
 
+enum class pace {
+  in_step,  ///< all threads run alike: the model does not distinguish them
+  drifting, ///< each piece of work takes an exponentially distributed time with the same mean
+};
+
+/// Enough that another seed changes the time by less than a percent.
+inline constexpr std::size_t usual_pieces = 40'000;
+
+/// Replays a loop event by event: each thread goes from page to page of its chunks, and between
+/// events all threads share the machine max-min fairly. Predicts the whole loop from a replay of
+/// about `pieces` pieces (`sample_of`); a piece is on one page in every array. In step: the time
+/// until the last thread has ended. Drifting: from the rate of all threads until the first runs out
+/// of work; not for threads with unequal work, and not if `drifts` is false. Not for random access.
+/// Throws `error` (usage) as `check_loop`, (input) for arrays on nodes without memory.
+[[nodiscard]] prediction replay(const machine_costs& on, const loop& what, pace how,
+                                std::size_t pieces = usual_pieces, std::uint64_t seed = 1);
+
+/// Whether threads have enough pieces of work to drift apart.
+[[nodiscard]] bool drifts(const loop& what) noexcept;
+
+/// The bandwidth of threads that each use one memory at a time and cannot choose which: the
+/// expectation for dynamic schedules and for threads that have drifted apart. Assumes an infinite
+/// network. Each thread is at memory m with probability `shares[m]`; a memory with any threads
+/// gives `rates[m]`. The mean over all configurations, weighted by how long each lasts: crowded
+/// ones last longer. Uses mean value analysis of a closed network of processor-sharing stations
+/// (Reiser and Lavenberg 1980). Exact if a thread can saturate a memory; if `thread_rate` is below
+/// a memory's, uses Seidmann's approximation for several servers. n * n / (2n - 1) for n equal
+/// memories and n threads, in units of one memory. Shares and rates have the same length; shares
+/// add up to 1.
+[[nodiscard]] double closed_network_rate(const std::vector<double>& shares,
+                                         const std::vector<double>& rates, std::size_t threads,
+                                         double thread_rate = unlimited);
+
 /// The same traffic, placed differently.
 struct alternative {
   std::string name; ///< "on the node of its thread"
   double seconds = 0;
 };
+/// The predicted time divided by that of the fastest alternative; nullopt if there is none.
+[[nodiscard]] std::optional<double> ratio_to_best(const prediction& of,
+                                                  const std::vector<alternative>& others) noexcept;
 /// On each thread's own node; in turn over all memories; over all memories by their bandwidth.
 /// Fastest first. Each is priced as a mix, for threads that keep their work.
 [[nodiscard]] std::vector<alternative> alternatives(const machine_costs& on, const traffic& what);

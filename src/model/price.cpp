@@ -3,19 +3,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdint>
-#include <map>
 #include <numeric>
-#include <optional>
-#include <tuple>
 #include <unordered_map>
-#include <utility>
 
 #include <nodewise/error.hpp>
-
-#include "model/demand.hpp"
-#include "model/fair_share.hpp"
-#include "model/ledger.hpp"
 
 namespace nodewise::model {
 
@@ -31,13 +22,6 @@ constexpr double alike = 1.05;
 // With more classes than this, those that end at nearly the same time end together.
 constexpr std::size_t many_different = 64;
 constexpr double end_together = 1e-4; // of the time until then
-
-/// Threads that are equal to the machine: on equal cores, with equal mixes.
-struct flow_class {
-  flow rates;
-  double bytes = 0; ///< of each
-  double left = 0;
-};
 
 std::size_t hash_of(const thread_traffic& thread, std::size_t node) {
   std::size_t hash = node;
@@ -59,27 +43,24 @@ struct kinds {
 
 /// Puts equal threads in one kind. nullopt if there are too many different ones.
 std::optional<kinds> equal_kinds(const machine_costs& on, const traffic& what) {
-  const auto key = [&](const thread_traffic& of) {
-    return std::tie(on.cores[of.core].node, of.most, of.read, of.written);
+  const auto node = [&](const thread_traffic* of) { return on.cores[of->core].node; };
+  const auto hash = [&](const thread_traffic* of) { return hash_of(*of, node(of)); };
+  const auto equal = [&](const thread_traffic* a, const thread_traffic* b) {
+    return node(a) == node(b) && a->most == b->most && a->read == b->read &&
+           a->written == b->written;
   };
   kinds found;
-  std::unordered_multimap<std::size_t, std::size_t> seen; // hash to kind
+  std::unordered_map<const thread_traffic*, std::size_t, decltype(hash), decltype(equal)> seen(
+      most_different, hash, equal);
   for (const thread_traffic& thread : what.threads) {
-    const std::size_t hash = hash_of(thread, on.cores[thread.core].node);
-    const auto [first, last] = seen.equal_range(hash);
-    const auto same = std::find_if(first, last, [&](const auto& other) {
-      return key(found.examples[other.second]) == key(thread);
-    });
-    if (same != last) {
-      found.of_thread.push_back(same->second);
-      continue;
+    const auto [at, is_new] = seen.try_emplace(&thread, found.examples.size());
+    found.of_thread.push_back(at->second);
+    if (is_new) {
+      found.examples.push_back(thread);
     }
-    if (found.examples.size() == most_different) {
+    if (found.examples.size() > most_different) {
       return std::nullopt;
     }
-    seen.emplace(hash, found.examples.size());
-    found.of_thread.push_back(found.examples.size());
-    found.examples.push_back(thread);
   }
   return found;
 }
@@ -90,9 +71,8 @@ kinds grouped_kinds(const machine_costs& on, const traffic& what) {
   std::vector<std::size_t> order(what.threads.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::vector<double> bytes;
-  for (const thread_traffic& thread : what.threads) {
-    bytes.push_back(total_bytes(thread));
-  }
+  std::ranges::transform(what.threads, std::back_inserter(bytes),
+                         [](const thread_traffic& thread) { return total_bytes(thread); });
   const auto node = [&](std::size_t t) { return on.cores[what.threads[t].core].node; };
   std::ranges::sort(order, {}, [&](std::size_t t) { return std::tuple(node(t), bytes[t], t); });
   const std::size_t size = (order.size() + most_different - 1) / most_different;
@@ -123,60 +103,58 @@ kinds grouped_kinds(const machine_costs& on, const traffic& what) {
 
 using core_kind = std::vector<std::size_t>; ///< the kinds of a core's threads, in order
 
-/// Treats equal cores as one: the threads on them share the lines that all of these cores can have
+/// Threads that are equal to the machine are one flow: on equal cores, with equal mixes. Equal
+/// cores are treated as one: the threads on them share the lines that all of these cores can have
 /// in flight.
-class flow_classes {
- public:
-  flow_classes(const machine_costs& on, const traffic& what) : capacities_(capacities_of(on)) {
-    const std::optional<kinds> equal = equal_kinds(on, what);
-    const kinds of = equal ? *equal : grouped_kinds(on, what);
-    std::vector<core_kind> threads_of(on.cores.size());
-    for (std::size_t t = 0; t < what.threads.size(); ++t) {
-      if (total_bytes(of.examples[of.of_thread[t]]) > 0) {
-        threads_of[what.threads[t].core].push_back(of.of_thread[t]);
-      }
-    }
-    std::map<core_kind, std::size_t> cores;
-    for (core_kind& threads : threads_of) {
-      std::ranges::sort(threads);
-      ++cores[threads];
-    }
-    cores.erase(core_kind());
-    for (const auto& [threads, count] : cores) {
-      add(on, of.examples, threads, static_cast<double>(count));
-    }
-  }
-
-  std::vector<flow_class> classes;
-  [[nodiscard]] const std::vector<double>& capacities() const noexcept { return capacities_; }
-  /// For each resource after memories and links, the node that its cores belong to.
-  std::vector<std::size_t> core_nodes;
-
- private:
-  void add(const machine_costs& on, const std::vector<thread_traffic>& examples,
-           const core_kind& threads, double cores) {
-    const std::size_t node = on.cores[examples[threads.front()].core].node;
-    std::size_t shared = own_limit;
-    if (on.core[node].value != unlimited) {
-      shared = capacities_.size();
-      capacities_.push_back(on.core[node].value * cores);
-      core_nodes.push_back(node);
-    }
-    for (auto kind = threads.begin(); kind != threads.end();) {
-      const auto end = std::upper_bound(kind, threads.end(), *kind);
-      const thread_traffic& thread = examples[*kind];
-      flow_class each;
-      each.bytes = each.left = total_bytes(thread);
-      each.rates.members = cores * static_cast<double>(end - kind);
-      each.rates.most = thread.most;
-      each.rates.uses = uses_of(on, node, thread, shared);
-      classes.push_back(std::move(each));
-      kind = end;
-    }
-  }
-
-  std::vector<double> capacities_;
+struct flows_of_kinds {
+  std::vector<flow> flows;
+  std::vector<double> bytes;           ///< of a member of each flow
+  std::vector<double> capacities;      ///< of memories, links, then kinds of cores
+  std::vector<std::size_t> core_nodes; ///< of each kind of cores with a limit
 };
+
+void add_cores(flows_of_kinds& to, const machine_costs& on, const kinds& of,
+               const core_kind& threads, double cores) {
+  const std::size_t node = on.cores[of.examples[threads.front()].core].node;
+  std::size_t shared = own_limit;
+  if (on.core[node].value != unlimited) {
+    shared = to.capacities.size();
+    to.capacities.push_back(on.core[node].value * cores);
+    to.core_nodes.push_back(node);
+  }
+  for (auto kind = threads.begin(); kind != threads.end();) {
+    const auto end = std::upper_bound(kind, threads.end(), *kind);
+    const thread_traffic& thread = of.examples[*kind];
+    to.flows.push_back({.uses = uses_of(on, node, thread, shared),
+                        .members = cores * static_cast<double>(end - kind),
+                        .most = thread.most});
+    to.bytes.push_back(total_bytes(thread));
+    kind = end;
+  }
+}
+
+flows_of_kinds flows_of(const machine_costs& on, const traffic& what) {
+  const std::optional<kinds> equal = equal_kinds(on, what);
+  const kinds of = equal ? *equal : grouped_kinds(on, what);
+  std::vector<core_kind> threads_of(on.cores.size());
+  for (std::size_t t = 0; t < what.threads.size(); ++t) {
+    if (total_bytes(of.examples[of.of_thread[t]]) > 0) {
+      threads_of[what.threads[t].core].push_back(of.of_thread[t]);
+    }
+  }
+  std::map<core_kind, std::size_t> cores;
+  for (core_kind& threads : threads_of) {
+    std::ranges::sort(threads);
+    ++cores[threads];
+  }
+  cores.erase(core_kind());
+  flows_of_kinds all;
+  all.capacities = capacities_of(on);
+  for (const auto& [threads, count] : cores) {
+    add_cores(all, on, of, threads, static_cast<double>(count));
+  }
+  return all;
+}
 
 void solve(fair_share& share, const std::vector<flow>& flows) {
   share.solve(flows);
@@ -190,13 +168,14 @@ void solve(fair_share& share, const std::vector<flow>& flows) {
 }
 
 /// Runs all flows at once until each has ended.
-void run_fixed(std::vector<flow_class>& classes, std::vector<flow>& flows, fair_share& share,
+void run_fixed(const std::vector<double>& bytes, std::vector<flow>& flows, fair_share& share,
                ledger& book) {
-  const double together = classes.size() > many_different ? end_together : 0;
-  for (std::size_t left = flows.size(); left > 0;) {
+  const double together = flows.size() > many_different ? end_together : 0;
+  std::vector<double> left = bytes;
+  for (std::size_t active = flows.size(); active > 0;) {
     solve(share, flows);
     const auto ends_in = [&](std::size_t c) {
-      return flows[c].active ? classes[c].left / share.rates()[c] : unlimited;
+      return flows[c].active ? left[c] / share.rates()[c] : unlimited;
     };
     double next = unlimited;
     for (std::size_t c = 0; c < flows.size(); ++c) {
@@ -209,10 +188,10 @@ void run_fixed(std::vector<flow_class>& classes, std::vector<flow>& flows, fair_
     }
     book.pass(flows, step);
     for (std::size_t c = 0; c < flows.size(); ++c) {
-      classes[c].left -= share.rates()[c] * step;
-      if (flows[c].active && classes[c].left <= nothing_left * classes[c].bytes) {
+      left[c] -= share.rates()[c] * step;
+      if (flows[c].active && left[c] <= nothing_left * bytes[c]) {
         flows[c].active = false;
-        --left;
+        --active;
       }
     }
   }
@@ -231,21 +210,80 @@ void run_pooled(double bytes, const std::vector<flow>& flows, fair_share& share,
 
 } // namespace
 
+ledger::ledger(const machine_costs& on, const fair_share& of, std::vector<std::size_t> core_nodes)
+    : on_(on), share_(of), core_nodes_(std::move(core_nodes)), moved_(of.capacities().size(), 0),
+      bound_(of.capacities().size(), 0) {}
+
+void ledger::pass(const std::vector<flow>& flows, double seconds) {
+  seconds_ += seconds;
+  for (std::size_t f = 0; f < flows.size(); ++f) {
+    if (!flows[f].active) {
+      continue;
+    }
+    const double thread_seconds = seconds * flows[f].members;
+    thread_seconds_ += thread_seconds;
+    const std::size_t limiter = share_.limiters()[f];
+    (limiter == own_limit ? own_bound_ : bound_[limiter]) += thread_seconds;
+    for (const resource_use& use : flows[f].uses) {
+      moved_[use.resource] += thread_seconds * share_.rates()[f] * use.amount;
+    }
+  }
+}
+
+resource_load ledger::named(std::size_t resource) const {
+  const std::size_t memories = on_.size();
+  const std::size_t others = memories + on_.links.size();
+  const auto [kind, at] = resource < memories ? std::pair(resource_kind::memory, resource)
+                          : resource < others
+                              ? std::pair(resource_kind::link, resource - memories)
+                              : std::pair(resource_kind::core, core_nodes_[resource - others]);
+  return {kind, at, share_.capacities()[resource], moved_[resource], bound_[resource]};
+}
+
+std::vector<resource_load> ledger::loads() const {
+  std::vector<resource_load> all;
+  for (std::size_t resource = 0; resource < moved_.size(); ++resource) {
+    if (moved_[resource] <= 0) {
+      continue;
+    }
+    const resource_load one = named(resource);
+    const auto same = std::ranges::find_if(all, [&](const resource_load& other) {
+      return one.kind == resource_kind::core && other.kind == one.kind && other.at == one.at;
+    });
+    if (same == all.end()) {
+      all.push_back(one);
+    } else { // the cores of a node are one row
+      same->bytes_per_s += one.bytes_per_s;
+      same->busy += one.busy;
+      same->bound += one.bound;
+    }
+  }
+  for (resource_load& each : all) {
+    each.busy /= each.bytes_per_s * seconds_;
+    each.bound /= thread_seconds_;
+  }
+  if (own_bound_ > 0) {
+    all.push_back({resource_kind::thread, 0, 0, 0, own_bound_ / thread_seconds_});
+  }
+  std::ranges::sort(all, {}, [](const resource_load& each) {
+    return std::tuple(-each.bound, -each.busy, each.kind, each.at);
+  });
+  return all;
+}
+
 prediction price(const machine_costs& on, const traffic& what, work how) {
   check_memories(on, what);
-  flow_classes of(on, what);
-  std::vector<flow> flows;
+  flows_of_kinds of = flows_of(on, what);
   prediction result;
-  for (const flow_class& each : of.classes) {
-    flows.push_back(each.rates);
-    result.bytes += each.bytes * each.rates.members;
+  for (std::size_t c = 0; c < of.flows.size(); ++c) {
+    result.bytes += of.bytes[c] * of.flows[c].members;
   }
-  fair_share share(of.capacities());
+  fair_share share(of.capacities);
   ledger book(on, share, of.core_nodes);
   if (how == work::pooled) {
-    run_pooled(result.bytes, flows, share, book);
+    run_pooled(result.bytes, of.flows, share, book);
   } else {
-    run_fixed(of.classes, flows, share, book);
+    run_fixed(of.bytes, of.flows, share, book);
   }
   result.seconds = book.seconds();
   result.loads = book.loads();

@@ -2,17 +2,13 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
-#include <string_view>
-#include <utility>
 
 #include <fmt/core.h>
 
 #include <nodewise/error.hpp>
 
 #include "model/costs.hpp"
-#include "model/routes.hpp"
-#include "model/said_figures.hpp"
-#include "topology/node_of_cpu.hpp"
+#include "topology/part_sets.hpp"
 
 namespace nodewise::model {
 
@@ -33,7 +29,7 @@ class costs_builder {
       refuse("its nodes are not in ascending order", "sort them by their numbers");
     }
     cores_by_node_.resize(costs_.size());
-    for (const std::string& name : figures_.unknown()) {
+    for (const std::string& name : figures_.unknown) {
       remark(fmt::format("the model does not use the parameter '{}'", name));
     }
   }
@@ -66,6 +62,10 @@ class costs_builder {
     return from * costs_.size() + to;
   }
   [[nodiscard]] std::size_t cores_of(std::size_t node) const { return cores_by_node_[node]; }
+  /// The figure of the node's processors and its own memory.
+  [[nodiscard]] std::optional<figure> own(std::string_view name, std::size_t node) const {
+    return figures_.find(name, node, node);
+  }
 
   void add_cores() {
     cpu_set left = machine_.cpus();
@@ -84,8 +84,7 @@ class costs_builder {
     if (cpus.empty()) {
       return;
     }
-    const auto node = costs_.position_of(node_of_cpu(machine_, *cpus.begin()));
-    if (node) {
+    if (const auto node = costs_.position_of(node_of_cpu(machine_, *cpus.begin()))) {
       costs_.cores.push_back({*node, {cpus.begin(), cpus.end()}});
       ++cores_by_node_[*node];
     }
@@ -101,13 +100,13 @@ class costs_builder {
   }
   template <class Look>
   [[nodiscard]] pair_figures all_pairs(const Look& look) const {
-    pair_figures::lookup known;
+    pair_figures known;
     for_all_pairs([&](std::size_t from, std::size_t to) { known.push_back(look(from, to)); });
-    return {machine_, std::move(known)};
+    return with_assumed(std::move(known), machine_);
   }
   /// The best of the figures that `look` finds for the nodes.
-  template <class Look, class Better>
-  [[nodiscard]] std::optional<figure> best_of_nodes(const Look& look, const Better& better) const {
+  template <class Look, class Better = std::greater<>>
+  [[nodiscard]] std::optional<figure> best_of_nodes(const Look& look, Better better = {}) const {
     std::optional<figure> best;
     for (std::size_t node = 0; node < costs_.size(); ++node) {
       const std::optional<figure> found = look(node);
@@ -131,8 +130,8 @@ class costs_builder {
   /// The latency of the node's own memory; of the nearest known one if the node has no memory.
   [[nodiscard]] std::optional<figure> known_near_latency(std::size_t from) const {
     const auto latency = [&](std::size_t to) { return figures_.find("latency", from, to); };
-    const auto own = latency(from);
-    return own || has_memory(from) ? own : best_of_nodes(latency, std::less());
+    const auto local = latency(from);
+    return local || has_memory(from) ? local : best_of_nodes(latency, std::less());
   }
   /// Relative to the near memory's latency; nullopt if neither latencies nor bandwidths give it.
   [[nodiscard]] std::optional<figure> known_latency_ratio(std::size_t from, std::size_t to) const {
@@ -140,17 +139,14 @@ class costs_builder {
       return figure{std::max(1.0, value), of.from, source};
     };
     const auto near = known_near_latency(from);
-    const auto far = figures_.find("latency", from, to);
-    if (near && far) {
+    if (const auto far = figures_.find("latency", from, to); near && far) {
       return ratio(far->value / near->value, *far, far->source);
     }
-    if (hypothesis_ == hypothesis::processors) {
-      const auto local = figures_.find("bandwidth", from, from);
-      const auto remote = figures_.find("bandwidth", from, to);
-      if (local && remote) {
-        return ratio(local->value / remote->value, *remote,
-                     remote->source + ": local over remote bandwidth");
-      }
+    const auto local = own("bandwidth", from);
+    const auto remote = figures_.find("bandwidth", from, to);
+    if (hypothesis_ == hypothesis::processors && local && remote) {
+      return ratio(local->value / remote->value, *remote,
+                   remote->source + ": local over remote bandwidth");
     }
     return std::nullopt;
   }
@@ -158,7 +154,7 @@ class costs_builder {
     if (from == to) {
       return {1, origin::measured, "by definition"};
     }
-    if (auto found = pairs.of(from, to)) {
+    if (const auto& found = pairs[at(from, to)]) {
       return *found;
     }
     if (!machine_.distances.empty()) {
@@ -180,7 +176,7 @@ class costs_builder {
     });
     const auto any = as_another_node([this](std::size_t n) { return known_near_latency(n); });
     for (std::size_t node = 0; node < costs_.size(); ++node) {
-      const std::optional<figure> known = known_near_latency(node);
+      const auto known = known_near_latency(node);
       costs_.local_latency_s.push_back(known ? known : any);
     }
   }
@@ -191,19 +187,16 @@ class costs_builder {
     costs_.near.assign(n * n, 0);
     costs_.near_share.assign(n, 0);
     for (std::size_t to = 0; to < n; ++to) {
-      double nearest = cores_of(to) > 0 ? 0 : unlimited;
-      for (std::size_t from = 0; from < n && nearest > 0; ++from) {
-        if (cores_of(from) > 0) {
-          nearest = std::min(nearest, costs_.latency_ratio(from, to));
-        }
+      double nearest = unlimited;
+      for (std::size_t from = 0; from < n; ++from) {
+        nearest = cores_of(from) > 0 ? std::min(nearest, costs_.latency_ratio(from, to)) : nearest;
       }
       for (std::size_t from = 0; from < n; ++from) {
-        const bool near = nearest == 0 ? from == to : costs_.latency_ratio(from, to) <= nearest;
+        const bool near = cores_of(to) > 0 ? from == to : costs_.latency_ratio(from, to) <= nearest;
         costs_.near[at(from, to)] = static_cast<char>(near);
-        if (near) {
-          costs_.near_share[to] +=
-              static_cast<double>(cores_of(from)) / static_cast<double>(costs_.cores.size());
-        }
+        costs_.near_share[to] +=
+            near ? static_cast<double>(cores_of(from)) / static_cast<double>(costs_.cores.size())
+                 : 0;
       }
     }
   }
@@ -212,18 +205,18 @@ class costs_builder {
   /// do, beyond noise. Then the own figure is a limit of these processors, not of the memory.
   [[nodiscard]] bool own_cores_are_the_limit(std::size_t node) const {
     constexpr double noise = 1.02;
-    const auto own = figures_.find("bandwidth", node, node);
-    const auto all = figures_.find("shared_bandwidth", node, node);
-    return own && all && all->value > own->value * noise;
+    const auto alone = own("bandwidth", node);
+    const auto all = own("shared_bandwidth", node);
+    return alone && all && all->value > alone->value * noise;
   }
   /// The best bandwidth that any processors get from the memory.
   [[nodiscard]] std::optional<figure> known_memory(std::size_t node) const {
     if (own_cores_are_the_limit(node)) {
-      return figures_.find("shared_bandwidth", node, node);
+      return own("shared_bandwidth", node);
     }
     const auto bandwidth = [&](std::size_t from) { return figures_.find("bandwidth", from, node); };
-    const auto own = bandwidth(node);
-    return own || cores_of(node) > 0 ? own : best_of_nodes(bandwidth, std::greater());
+    const auto local = bandwidth(node);
+    return local || cores_of(node) > 0 ? local : best_of_nodes(bandwidth);
   }
   [[nodiscard]] std::optional<figure> memory_like(std::size_t node) const {
     return as_another_node([&](std::size_t other) {
@@ -238,10 +231,8 @@ class costs_builder {
     if (hypothesis_ == hypothesis::processors && knows_cores()) {
       return assumed(unlimited, "published bandwidths are limits of the processors");
     }
-    if (auto found = known_memory(node)) {
-      return *found;
-    }
-    if (auto found = memory_like(node)) {
+    const auto known = known_memory(node);
+    if (const auto found = known ? known : memory_like(node)) {
       return *found;
     }
     remark(costs_.absolute ? "the bandwidth of a kind of memory is unknown: 1 GB/s is assumed"
@@ -249,14 +240,11 @@ class costs_builder {
     return assumed(costs_.absolute ? 1e9 : 1, "unknown");
   }
   void add_memories() {
-    bool any = false;
-    for (std::size_t node = 0; node < costs_.size(); ++node) {
-      any = any || has_memory(node);
-      costs_.absolute = costs_.absolute || known_memory(node).has_value();
-    }
-    if (!any) {
+    const auto no_memory = [](const memory_node& each) { return each.memory_bytes == 0; };
+    if (std::ranges::all_of(machine_.nodes, no_memory)) {
       refuse("no node has memory", "give memory_bytes of its nodes");
     }
+    costs_.absolute = best_of_nodes([this](std::size_t n) { return known_memory(n); }).has_value();
     for (std::size_t node = 0; node < costs_.size(); ++node) {
       costs_.memory.push_back(memory_of(node));
     }
@@ -266,13 +254,13 @@ class costs_builder {
   [[nodiscard]] std::optional<figure> known_core(std::size_t node) const {
     // A measurement of all cores together takes precedence over what one core draws alone.
     const bool measured = own_cores_are_the_limit(node) && cores_of(node) > 0;
-    if (auto found = figures_.find("core_bandwidth", node, node); found && !measured) {
+    if (auto found = own("core_bandwidth", node); found && !measured) {
       return found;
     }
     if (auto found = figures_.any("core_bandwidth"); found && !measured) {
       return assumed(found->value, "as another node");
     }
-    const auto all = figures_.find("bandwidth", node, node);
+    const auto all = own("bandwidth", node);
     if ((measured || hypothesis_ == hypothesis::processors) && all && cores_of(node) > 0) {
       return figure{all->value / static_cast<double>(cores_of(node)), all->from,
                     all->source + ": the node's bandwidth over its cores"};
@@ -289,10 +277,8 @@ class costs_builder {
   void add_core_bandwidths() {
     const auto any = as_another_node([this](std::size_t node) { return known_core(node); });
     for (std::size_t node = 0; node < costs_.size(); ++node) {
-      std::optional<figure> found = known_core(node);
-      if (!found && cores_of(node) > 0) {
-        found = any;
-      }
+      const auto known = known_core(node);
+      const auto found = known || cores_of(node) == 0 ? known : any;
       if (!found && cores_of(node) > 0) {
         remark("the bandwidth of one core is unknown: no limit is assumed");
       }
@@ -302,29 +288,26 @@ class costs_builder {
 
   /// What all processors were measured to draw from the memory, relative to what its own draw.
   [[nodiscard]] std::optional<figure> measured_efficiency(std::size_t node) const {
-    const auto own = figures_.find("bandwidth", node, node);
-    const auto all = figures_.find("shared_bandwidth", node, node);
-    if (!own || !all || costs_.near_share[node] >= 1) {
+    const auto alone = own("bandwidth", node);
+    const auto all = own("shared_bandwidth", node);
+    if (!alone || !all || costs_.near_share[node] >= 1) {
       return std::nullopt; // if all processors are its own, nothing is lost
     }
-    return figure{std::min(1.0, all->value / own->value), all->from, all->source};
+    return figure{std::min(1.0, all->value / alone->value), all->from, all->source};
   }
   void add_efficiencies() {
     const auto any = figures_.any("shared_efficiency");
     for (std::size_t node = 0; node < costs_.size(); ++node) {
-      if (auto found = figures_.find("shared_efficiency", node, node)) {
-        costs_.shared_efficiency.push_back(*found);
-      } else if (auto measured = measured_efficiency(node)) {
-        costs_.shared_efficiency.push_back(*measured);
-      } else if (any) {
-        costs_.shared_efficiency.push_back(assumed(any->value, "as another node"));
-      } else {
-        if (has_memory(node) && costs_.near_share[node] < 1) {
-          remark("the efficiency of a memory that far processors share is unknown: no loss is "
-                 "assumed");
-        }
-        costs_.shared_efficiency.push_back(assumed(1, "no loss"));
+      auto found = own("shared_efficiency", node);
+      found = found ? found : measured_efficiency(node);
+      if (!found && any) {
+        found = assumed(any->value, "as another node");
       }
+      if (!found && has_memory(node) && costs_.near_share[node] < 1) {
+        remark("the efficiency of a memory that far processors share is unknown: no loss is "
+               "assumed");
+      }
+      costs_.shared_efficiency.push_back(found.value_or(assumed(1, "no loss")));
     }
   }
 
@@ -338,21 +321,18 @@ class costs_builder {
       }
     });
     costs_.read_ways.resize(costs_.size() * costs_.size());
+    costs_.write_ways = shortest_routes(costs_.size(), costs_.links);
     if (!costs_.links.empty()) {
       add_routes();
-      return;
-    }
-    if (hypothesis_ == hypothesis::memory) {
+    } else if (hypothesis_ == hypothesis::memory) {
       add_paths();
     }
-    costs_.write_ways = costs_.read_ways;
   }
   void add_routes() {
-    const std::vector<route> routes = shortest_routes(costs_.size(), costs_.links);
-    costs_.write_ways = routes;
     for_all_pairs([&](std::size_t from, std::size_t to) {
-      costs_.read_ways[at(from, to)] = routes[at(to, from)];
-      if (from != to && routes[at(to, from)].empty() && cores_of(from) > 0 && has_memory(to)) {
+      const route& back = costs_.write_ways[at(to, from)];
+      costs_.read_ways[at(from, to)] = back;
+      if (from != to && back.empty() && cores_of(from) > 0 && has_memory(to)) {
         remark("some nodes are not connected by links: no limit is assumed between them");
       }
     });
@@ -364,13 +344,14 @@ class costs_builder {
       if (from == to || cores_of(from) == 0 || !has_memory(to)) {
         return;
       }
-      if (const std::optional<figure> found = pairs.of(from, to)) {
+      if (const auto& found = pairs[at(from, to)]) {
         costs_.read_ways[at(from, to)] = {{costs_.links.size(), 1}};
         costs_.links.push_back({to, from, true, *found});
       } else {
         remark("links are unknown: no limit is assumed");
       }
     });
+    costs_.write_ways = costs_.read_ways;
   }
 
   const machine& machine_;

@@ -1,13 +1,8 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include "model/replay.hpp"
-
 #include <algorithm>
-#include <map>
 
 #include "model/chunks.hpp"
-#include "model/demand.hpp"
-#include "model/fair_share.hpp"
-#include "model/ledger.hpp"
+#include "model/predict.hpp"
 
 namespace nodewise::model {
 
@@ -39,7 +34,8 @@ class fluid_replay {
         threads_(what.threads()), flows_(what.threads()), share_(capacities()),
         book_(on, share_, core_nodes_) {}
 
-  void play() {
+  /// `bytes`: of the whole loop.
+  prediction play(double bytes) {
     for (std::size_t t = 0; t < threads_.size(); ++t) {
       take_chunk(t);
     }
@@ -47,7 +43,12 @@ class fluid_replay {
     const std::size_t end = pace_ == pace::drifting ? done_ + 1 : threads_.size();
     while (done_ < end) {
       share_.solve(flows_);
-      const double step = next_event();
+      double step = unlimited; // until the next event
+      for (std::size_t t = 0; t < threads_.size(); ++t) {
+        if (threads_[t].is != thread_state::done) {
+          step = std::min(step, threads_[t].left / speed(t));
+        }
+      }
       book_.pass(flows_, step);
       for (std::size_t t = 0; t < threads_.size(); ++t) {
         const double went = step * speed(t);
@@ -60,11 +61,8 @@ class fluid_replay {
         }
       }
     }
+    return {book_.seconds() * bytes / moved_, bytes, book_.loads()};
   }
-
-  /// Bytes, each piece scaled by how long it took relative to the mean.
-  [[nodiscard]] double moved() const noexcept { return moved_; }
-  [[nodiscard]] const ledger& book() const noexcept { return book_; }
 
  private:
   /// The capacities of memories and links, and of the cores that have a limit.
@@ -83,37 +81,18 @@ class fluid_replay {
 
   /// The rate at which `left` decreases.
   [[nodiscard]] double speed(std::size_t t) const {
-    switch (threads_[t].is) {
-    case thread_state::moving:
+    if (threads_[t].is == thread_state::moving) {
       return share_.rates()[t];
-    case thread_state::waiting:
-      return 1;
-    case thread_state::done:
-      break;
     }
-    return 0;
+    return threads_[t].is == thread_state::waiting ? 1 : 0;
   }
-  [[nodiscard]] double next_event() const {
-    double step = unlimited;
-    for (std::size_t t = 0; t < threads_.size(); ++t) {
-      if (threads_[t].is != thread_state::done) {
-        step = std::min(step, threads_[t].left / speed(t));
-      }
-    }
-    return step;
-  }
-
   void go_on(std::size_t t) {
     replayed_thread& p = threads_[t];
-    if (p.is == thread_state::waiting) {
+    p.element = p.piece_end;
+    if (p.element == p.chunk_end) {
+      take_chunk(t);
+    } else {
       begin_piece(t);
-    } else if (p.is == thread_state::moving) {
-      p.element = p.piece_end;
-      if (p.element == p.chunk_end) {
-        take_chunk(t);
-      } else {
-        begin_piece(t);
-      }
     }
   }
 
@@ -127,7 +106,7 @@ class fluid_replay {
       ++done_;
       return;
     }
-    p.element = loop_.first_element(chunk->first);
+    p.element = p.piece_end = loop_.first_element(chunk->first);
     p.chunk_end = loop_.first_element(chunk->last);
     if (loop_.chunk_start_s > 0) {
       p.is = thread_state::waiting;
@@ -145,8 +124,12 @@ class fluid_replay {
       last_page = std::min(last_page, map.end_of_block(page));
     }
     p.piece_end = std::clamp(loop_.first_element_of_page(last_page), p.element + 1, p.chunk_end);
+    double lasting = 1;
     if (pace_ == pace::drifting) {
-      p.piece_end = std::min(p.piece_end, p.element + longest_piece());
+      const std::size_t longest = loop_.elements / (loop_.threads() * least_pieces);
+      p.piece_end = std::min(p.piece_end, p.element + std::max<std::size_t>(1, longest));
+      // Depends on the piece, not on its thread or time, so two machines get the same numbers.
+      lasting = random_numbers(seed_ + p.element).exponential();
     }
     thread_traffic mix = idle_thread(loop_.cores[t], on_.size());
     for (std::size_t a = 0; a < loop_.arrays.size(); ++a) {
@@ -156,19 +139,7 @@ class fluid_replay {
       mix.written[loop_.maps[a].node_of(page)] += elements * cost.written;
     }
     p.is = thread_state::moving;
-    p.left = p.whole = total_bytes(mix) * lasting(p.element);
-    use(t, mix);
-  }
-
-  [[nodiscard]] std::size_t longest_piece() const {
-    return std::max<std::size_t>(1, loop_.elements / (loop_.threads() * least_pieces));
-  }
-  /// Depends on the piece, not on its thread or time, so two machines get the same random numbers.
-  [[nodiscard]] double lasting(std::size_t element) const {
-    return pace_ == pace::drifting ? random_numbers(seed_ + element).exponential() : 1;
-  }
-
-  void use(std::size_t t, const thread_traffic& mix) {
+    p.left = p.whole = total_bytes(mix) * lasting;
     const auto core = core_resource_.find(mix.core);
     flows_[t].active = true;
     flows_[t].uses = uses_of(on_, on_.cores[mix.core].node, mix,
@@ -186,7 +157,7 @@ class fluid_replay {
   std::vector<std::size_t> core_nodes_;
   fair_share share_;
   ledger book_;
-  double moved_ = 0;
+  double moved_ = 0; ///< bytes, each piece scaled by how long it took relative to the mean
   std::size_t done_ = 0;
 };
 
@@ -203,13 +174,7 @@ prediction replay(const machine_costs& on, const loop& what, pace how, std::size
                   std::uint64_t seed) {
   const traffic all = traffic_of(on, what);
   check_memories(on, all);
-  fluid_replay played(on, what, how, pieces, seed);
-  played.play();
-  prediction result;
-  result.bytes = total_bytes(all);
-  result.seconds = played.book().seconds() * result.bytes / played.moved();
-  result.loads = played.book().loads();
-  return result;
+  return fluid_replay(on, what, how, pieces, seed).play(total_bytes(all));
 }
 
 } // namespace nodewise::model

@@ -2,14 +2,10 @@
 //
 // The same traffic placed differently, and the same placement on a slightly different machine.
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <iterator>
-#include <numeric>
 
-#include "model/demand.hpp"
 #include "model/predict.hpp"
-#include "model/replay.hpp"
 
 namespace nodewise::model {
 
@@ -21,8 +17,8 @@ traffic spread(const machine_costs& on, const traffic& what,
   const std::size_t nodes = on.size();
   traffic all;
   for (const thread_traffic& thread : what.threads) {
-    const double read = std::accumulate(thread.read.begin(), thread.read.end(), 0.0);
-    const double written = std::accumulate(thread.written.begin(), thread.written.end(), 0.0);
+    const double read = sum_of(thread.read);
+    const double written = sum_of(thread.written);
     const std::size_t node = on.cores[thread.core].node;
     const std::vector<double>& shares = by_node[node];
     thread_traffic moved = idle_thread(thread.core, nodes);
@@ -39,43 +35,41 @@ traffic spread(const machine_costs& on, const traffic& what,
   return all;
 }
 
-std::vector<double> by_weight(std::vector<double> weights) {
-  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
-  for (double& weight : weights) {
-    weight /= sum;
+/// The weight of each memory, equal or by bandwidth; 0 for a node without memory.
+std::vector<double> weights_of(const machine_costs& on, bool by_bandwidth) {
+  std::vector<double> weights;
+  for (const figure& memory : on.memory) {
+    const double equal = memory.value > 0 ? 1 : 0;
+    weights.push_back(by_bandwidth && memory.value != unlimited ? memory.value : equal);
   }
   return weights;
 }
 
-void sort_by_time(std::vector<alternative>& all) {
+std::vector<alternative> by_time(std::vector<alternative> all) {
   std::ranges::sort(all, {}, [](const alternative& each) {
     return std::pair(each.seconds, each.name); // a fixed order for equal times
   });
+  return all;
 }
 
-/// Pages in turn, each node as often as `weight` of its bandwidth, in quarters of the least.
-template <class Weight>
-page_map in_turn_by(const machine_costs& on, const Weight& weight) {
-  std::vector<double> times(on.size(), 0);
+/// Pages in turn, each node as often as its weight, in quarters of the least.
+page_map in_turn_by(std::vector<double> weights) {
   double least = unlimited;
-  for (std::size_t n = 0; n < on.size(); ++n) {
-    if (on.memory[n].value > 0) {
-      times[n] = weight(on.memory[n].value == unlimited ? 1 : on.memory[n].value);
-      least = std::min(least, times[n]);
-    }
+  for (const double weight : weights) {
+    least = weight > 0 ? std::min(least, weight) : least;
   }
   constexpr double parts = 4;
   constexpr double most = 255;
   bool equal = true;
-  for (double& each : times) {
+  for (double& each : weights) {
     equal = equal && (each == 0 || each == least);
     each = std::min(most, std::round(each / least * parts));
   }
   std::vector<std::size_t> nodes;
   const int rounds = equal ? 1 : static_cast<int>(most);
   for (int round = 0; round < rounds; ++round) { // nodes alternate
-    for (std::size_t n = 0; n < on.size(); ++n) {
-      if (times[n] > round) {
+    for (std::size_t n = 0; n < weights.size(); ++n) {
+      if (weights[n] > round) {
         nodes.push_back(n);
       }
     }
@@ -87,49 +81,32 @@ page_map in_turn_by(const machine_costs& on, const Weight& weight) {
 template <class Costs>
 auto figures_of(Costs& on, input what) {
   std::vector<decltype(&on.lines_in_flight)> all;
-  const auto take = [&](auto& from) {
-    std::ranges::transform(from, std::back_inserter(all), [](auto& each) { return &each; });
+  const auto take = [&](input of, auto& from, auto figure_in) {
+    if (of == what) {
+      std::ranges::transform(from, std::back_inserter(all), figure_in);
+    }
   };
-  switch (what) {
-  case input::memory:
-    take(on.memory);
-    break;
-  case input::shared_efficiency:
-    take(on.shared_efficiency);
-    break;
-  case input::core:
-    take(on.core);
-    break;
-  case input::latency:
-    take(on.latency);
-    break;
-  case input::links:
-    for (auto& each : on.links) {
-      all.push_back(&each.bytes_per_s);
-    }
-    break;
-  case input::local_latency:
-    for (auto& each : on.local_latency_s) {
-      if (each) {
-        all.push_back(&*each);
-      }
-    }
-    break;
-  case input::lines_in_flight:
+  const auto itself = [](auto& each) { return &each; };
+  take(input::memory, on.memory, itself);
+  take(input::shared_efficiency, on.shared_efficiency, itself);
+  take(input::core, on.core, itself);
+  take(input::latency, on.latency, itself);
+  take(input::links, on.links, [](auto& each) { return &each.bytes_per_s; });
+  take(input::local_latency, on.local_latency_s,
+       [](auto& each) { return each ? &*each : nullptr; });
+  if (what == input::lines_in_flight) {
     all.push_back(&on.lines_in_flight);
-    break;
   }
+  std::erase(all, nullptr);
   return all;
 }
 
 machine_costs changed(const machine_costs& on, input what, double factor) {
   machine_costs other = on;
   for (figure* const each : figures_of(other, what)) {
-    if (what == input::latency) { // only far memory: the core's bandwidth covers the near one
-      each->value = 1 + (each->value - 1) * factor;
-    } else {
-      each->value *= factor;
-    }
+    // Of latencies, only those of far memory: the core's bandwidth covers the near one.
+    const double least = what == input::latency ? 1 : 0;
+    each->value = least + (each->value - least) * factor;
     if (what == input::shared_efficiency) {
       each->value = std::min(1.0, each->value);
     }
@@ -137,60 +114,48 @@ machine_costs changed(const machine_costs& on, input what, double factor) {
   return other;
 }
 
-/// The figure of the resource of this kind that is waited for most; nullptr if there is none.
-const figure* binding_figure(const machine_costs& on, const std::vector<resource_load>& loads,
-                             input what) {
-  for (const resource_load& load : loads) { // the one that binds most comes first
-    if (load.bound <= 0) {
-      break;
-    }
-    if (load.kind == resource_kind::memory && what == input::memory) {
-      return &on.memory[load.at];
-    }
-    if (load.kind == resource_kind::memory && what == input::shared_efficiency) {
-      return &on.shared_efficiency[load.at];
-    }
-    if (load.kind == resource_kind::core && what == input::core) {
-      return &on.core[load.at];
-    }
-    if (load.kind == resource_kind::link && what == input::links) {
-      return &on.links[load.at].bytes_per_s;
-    }
+/// Whether the figures limit resources of this kind.
+bool limits(input what, resource_kind kind) {
+  switch (kind) {
+  case resource_kind::memory:
+    return what == input::memory || what == input::shared_efficiency;
+  case resource_kind::core:
+    return what == input::core;
+  case resource_kind::link:
+    return what == input::links;
+  case resource_kind::thread:
+    break;
   }
-  return nullptr;
+  return false;
 }
 
 /// For each node, where first touch by its processors puts pages: a node may have no memory.
 std::vector<std::size_t> nearest_of_all(const machine_costs& on) {
   node_set all;
-  for (const node_id node : on.nodes) {
-    all.insert(node);
-  }
+  std::ranges::for_each(on.nodes, [&](node_id node) { all.insert(node); });
   return nearest_memory(on, all);
 }
 
 } // namespace
 
 std::vector<alternative> alternatives(const machine_costs& on, const traffic& what) {
+  using by_node = std::vector<std::vector<double>>;
   const std::vector<std::size_t> nearest = nearest_of_all(on);
-  std::vector<double> has_memory;
-  std::vector<double> bandwidth;
-  std::vector<std::vector<double>> own(on.size(), std::vector<double>(on.size(), 0));
+  by_node own(on.size(), std::vector<double>(on.size(), 0));
   for (std::size_t n = 0; n < on.size(); ++n) {
-    has_memory.push_back(on.memory[n].value > 0 ? 1 : 0);
-    bandwidth.push_back(on.memory[n].value == unlimited ? 1 : on.memory[n].value);
     own[n][nearest[n]] = 1;
   }
-  const auto seconds = [&](const std::vector<std::vector<double>>& shares) {
+  const auto seconds = [&](const by_node& shares) {
     return price(on, spread(on, what, shares)).seconds;
   };
-  std::vector<alternative> all = {
-      {"on the node of its thread", seconds(own)},
-      {"in turn over all nodes", seconds(std::vector(on.size(), by_weight(has_memory)))},
-      {"over all nodes by their bandwidth", seconds(std::vector(on.size(), by_weight(bandwidth)))},
+  const auto over_all = [&](bool by_bandwidth) {
+    std::vector<double> shares = weights_of(on, by_bandwidth);
+    std::ranges::for_each(shares, [sum = sum_of(shares)](double& each) { each /= sum; });
+    return by_node(on.size(), shares);
   };
-  sort_by_time(all);
-  return all;
+  return by_time({{"on the node of its thread", seconds(own)},
+                  {"in turn over all nodes", seconds(over_all(false))},
+                  {"over all nodes by their bandwidth", seconds(over_all(true))}});
 }
 
 std::vector<alternative> alternatives(const machine_costs& on, const loop& what, reading by) {
@@ -200,27 +165,30 @@ std::vector<alternative> alternatives(const machine_costs& on, const loop& what,
     return seconds_by(on, other, by, usual_pieces);
   };
   loop touching = what;
-  if (what.how.is_pooled()) {
-    touching.how = {};
-  }
-  std::vector<alternative> all = {
+  touching.how = what.how.is_pooled() ? schedule() : what.how;
+  return by_time({
       {what.how.is_pooled() ? "in a block for each thread" : "where this loop first touches it",
        seconds(first_touch(on, touching).replaced(nearest_of_all(on)))},
-      {"in turn over all nodes", seconds(in_turn_by(on, [](double) { return 1.0; }))},
-      {"over all nodes by their bandwidth", seconds(in_turn_by(on, [](double x) { return x; }))},
-  };
-  sort_by_time(all);
-  return all;
+      {"in turn over all nodes", seconds(in_turn_by(weights_of(on, false)))},
+      {"over all nodes by their bandwidth", seconds(in_turn_by(weights_of(on, true)))},
+  });
+}
+
+std::optional<double> ratio_to_best(const prediction& of,
+                                    const std::vector<alternative>& others) noexcept {
+  return others.empty() || !(others.front().seconds > 0)
+             ? std::nullopt
+             : std::optional(of.seconds / others.front().seconds);
 }
 
 std::string_view to_string(input what) noexcept {
-  constexpr std::array<std::string_view, 7> names = {"memory bandwidth",
-                                                     "efficiency of a shared memory",
-                                                     "bandwidth of a core",
-                                                     "latency of far memory",
-                                                     "links",
-                                                     "latency of near memory",
-                                                     "lines in flight"};
+  constexpr std::array names = {"memory bandwidth",
+                                "efficiency of a shared memory",
+                                "bandwidth of a core",
+                                "latency of far memory",
+                                "links",
+                                "latency of near memory",
+                                "lines in flight"};
   return names[static_cast<std::size_t>(what)];
 }
 
@@ -232,17 +200,20 @@ std::vector<sensitivity> sensitivities(const machine_costs& on,
   std::vector<sensitivity> all;
   for (const input what : {input::memory, input::shared_efficiency, input::core, input::latency,
                            input::links, input::local_latency, input::lines_in_flight}) {
-    std::vector<const figure*> limits = figures_of(on, what);
-    std::erase_if(limits, [&](const figure* each) {
+    std::vector<const figure*> known = figures_of(on, what);
+    std::erase_if(known, [&](const figure* each) {
       return each->value <= 0 || each->value == unlimited ||
              (what == input::latency && each->value == 1);
     });
-    if (limits.empty()) {
+    if (known.empty()) {
       continue;
     }
-    const figure* const binding = binding_figure(on, loads, what);
-    const figure& shown =
-        binding != nullptr ? *binding : **std::ranges::max_element(limits, {}, &figure::from);
+    const auto binding = std::ranges::find_if(loads, [&](const resource_load& load) {
+      return load.bound > 0 && limits(what, load.kind); // the one that binds most comes first
+    });
+    const figure& shown = binding != loads.end()
+                              ? *figures_of(on, what)[binding->at]
+                              : **std::ranges::max_element(known, {}, &figure::from);
     all.push_back({what, shown.from, shown.source, seconds(changed(on, what, 1 - part)) / now - 1,
                    seconds(changed(on, what, 1 + part)) / now - 1});
   }

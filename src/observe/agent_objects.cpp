@@ -49,44 +49,27 @@ bool read_table(sys::process& of, const nodewise_agent_view& view,
       of.read_memory(table.keys, std::as_writable_bytes(std::span(keys))) != 0) {
     return false;
   }
-  for (std::size_t first = 0; first < keys.size();) {
-    if (keys[first] == 0) {
-      ++first;
-      continue;
-    }
-    std::size_t last = first;
-    while (last < keys.size() && keys[last] != 0) {
-      ++last;
-    }
-    std::vector<std::byte> records((last - first) * view.object_bytes);
-    if (of.read_memory(table.objects + first * view.object_bytes, records) != 0) {
+  const auto is_used = [](std::uint64_t key) { return key != 0; };
+  for (auto first = std::ranges::find_if(keys, is_used); first != keys.end();) {
+    const auto last = std::find(first, keys.end(), 0U);
+    const auto slot = static_cast<std::uint64_t>(first - keys.begin());
+    std::vector<std::byte> records(static_cast<std::size_t>(last - first) * view.object_bytes);
+    if (of.read_memory(table.objects + slot * view.object_bytes, records) != 0) {
       return false;
     }
-    for (std::size_t i = first; i < last; ++i) {
-      const auto record = std::span<const std::byte>(records).subspan(
-          (i - first) * view.object_bytes, view.object_bytes);
+    for (std::span<const std::byte> record = records; first != last; ++first) {
       const auto start = field<std::uint64_t>(record, view.at_start);
-      if (start != keys[i]) {
-        continue;
+      if (start == *first) {
+        objects.push_back({{start, start + field<std::uint64_t>(record, view.at_bytes)},
+                           field<std::uint64_t>(record, view.at_sequence),
+                           field<std::uint64_t>(record, view.at_caller),
+                           field<std::uint32_t>(record, view.at_kind)});
       }
-      objects.push_back({{start, start + field<std::uint64_t>(record, view.at_bytes)},
-                         field<std::uint64_t>(record, view.at_sequence),
-                         field<std::uint64_t>(record, view.at_caller),
-                         field<std::uint32_t>(record, view.at_kind)});
+      record = record.subspan(view.object_bytes);
     }
-    first = last;
+    first = std::find_if(last, keys.end(), is_used);
   }
   return true;
-}
-
-std::optional<std::vector<agent_object>> read_tables(sys::process& of,
-                                                     const nodewise_agent_view& view) {
-  std::vector<agent_object> objects;
-  if (!read_table(of, view, view.all, objects) || !read_table(of, view, view.lent, objects)) {
-    return std::nullopt;
-  }
-  std::ranges::sort(objects, {}, [](const agent_object& o) { return o.where.first; });
-  return objects;
 }
 
 } // namespace
@@ -99,11 +82,14 @@ std::optional<std::vector<agent_object>> read_agent_objects(sys::process& of, st
       return std::nullopt;
     }
     if (before.changes % 2 == 0) {
-      auto objects = read_tables(of, before);
+      std::vector<agent_object> objects;
+      const bool complete = read_table(of, before, before.all, objects) &&
+                            read_table(of, before, before.lent, objects);
       if (!read_value(of, view, after)) {
         return std::nullopt;
       }
-      if (objects && std::memcmp(&before, &after, sizeof before) == 0) {
+      if (complete && std::memcmp(&before, &after, sizeof before) == 0) {
+        std::ranges::sort(objects, {}, [](const agent_object& o) { return o.where.first; });
         return objects;
       }
     }

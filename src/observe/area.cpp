@@ -48,7 +48,8 @@ class area_builder {
     huge_bytes_ += from.huge_bytes.value_or(0);
     if (whole) {
       for (const area::share& share : from.totals) {
-        totals_[to_int(share.node)] += share.pages;
+        nodes_[share.node] += share.pages;
+        in_totals_ += share.pages;
       }
     }
     area_.page_bytes = std::max(area_.page_bytes, from.page_bytes);
@@ -60,7 +61,6 @@ class area_builder {
 
   [[nodiscard]] area finish() {
     leave_out(area_.where.last);
-    std::map<int, std::uint64_t> nodes;
     std::uint64_t huge_pages = 0;
     for (const page_run& run : area_.runs) {
       area_.pages += run.pages;
@@ -72,12 +72,16 @@ class area_builder {
         area_.unknown += run.node == unknown_node ? run.pages : 0;
       }
       if (to_int(run.node) >= 0) {
-        nodes[to_int(run.node)] += run.pages;
+        nodes_[run.node] += run.pages;
       }
     }
-    add_totals(nodes);
-    for (const auto& [node, pages] : nodes) {
-      area_.per_node.push_back({node_id{node}, pages});
+    // Totals: how many pages are in memory and on which nodes, but not which pages.
+    if (in_totals_ != 0) {
+      area_.resident = in_totals_;
+      area_.unknown = 0;
+    }
+    for (const auto& [node, pages] : nodes_) {
+      area_.per_node.push_back({node, pages});
     }
     if (huge_pages != 0) {
       area_.huge_bytes = huge_pages * page_bytes_;
@@ -104,41 +108,25 @@ class area_builder {
     }
   }
 
-  /// Adds totals: how many pages are in memory and on which nodes, but not which pages.
-  void add_totals(std::map<int, std::uint64_t>& nodes) {
-    std::uint64_t pages = 0;
-    for (const auto& [node, count] : totals_) {
-      nodes[node] += count;
-      pages += count;
-    }
-    if (pages != 0) {
-      area_.resident = pages;
-      area_.unknown = 0;
-    }
-  }
-
   area area_;
   std::size_t page_bytes_;
   std::uint64_t at_ = 0;
-  std::map<int, std::uint64_t> totals_;
+  std::map<node_id, std::uint64_t> nodes_; ///< pages
+  std::uint64_t in_totals_ = 0;
   std::uint64_t huge_bytes_ = 0;
   bool huge_known_ = true;
   bool huge_of_runs_ = false; ///< set for a part of a mapping, whose own amount is unknown
 };
 
-/// Rounds to the pages that mostly belong to the range, so that neighbours never share a page.
-address_range rounded(const address_range& r, std::size_t page_bytes) {
+/// Ascending, without overlaps; the earlier in the list wins.
+std::vector<named_range> settled(std::vector<named_range> names, std::size_t page_bytes) {
+  // Rounds to the pages that mostly belong to the range, so that neighbours never share a page.
   const auto nearest = [&](std::uint64_t address) {
     return (address + page_bytes / 2) / page_bytes * page_bytes;
   };
-  return {nearest(r.first), nearest(r.last)};
-}
-
-/// Ascending, without overlaps; the earlier in the list wins.
-std::vector<named_range> settled(std::vector<named_range> names, std::size_t page_bytes) {
   std::map<std::uint64_t, named_range> kept;
   for (named_range& n : names) {
-    n.where = rounded(n.where, page_bytes);
+    n.where = {nearest(n.where.first), nearest(n.where.last)};
     const auto after = kept.lower_bound(n.where.first);
     const bool overlaps_after = after != kept.end() && after->first < n.where.last;
     const bool overlaps_before =
@@ -185,25 +173,25 @@ std::vector<area> areas_of(std::span<const located_mapping> mappings,
         mappings, [&](const located_mapping& m) { return m.what.where.first < r.last; });
     return std::span(first, std::max(first, last));
   };
-  for (const named_range& n : ranges) {
-    const auto parts = overlapping(n.where);
-    if (parts.empty()) {
-      continue; // freed meanwhile
-    }
-    area_builder one(n.where, n.kind, n.name, page_bytes);
-    for (const located_mapping& m : parts) {
+  const auto add = [&](const address_range& where, area_kind kind, const std::string& name,
+                       std::span<const located_mapping> from) {
+    area_builder one(where, kind, name, page_bytes);
+    for (const located_mapping& m : from) {
       one.add(m);
     }
     areas.push_back(one.finish());
+  };
+  for (const named_range& n : ranges) {
+    if (const auto parts = overlapping(n.where); !parts.empty()) { // otherwise freed meanwhile
+      add(n.where, n.kind, n.name, parts);
+    }
   }
   auto next = ranges.begin();
   for (const located_mapping& m : mappings) {
     std::uint64_t at = m.what.where.first;
     const auto rest_until = [&](std::uint64_t end) {
       if (at < end) {
-        area_builder one({at, end}, m.kind, m.name, page_bytes);
-        one.add(m);
-        areas.push_back(one.finish());
+        add({at, end}, m.kind, m.name, {&m, 1});
       }
     };
     while (next != ranges.end() && next->where.last <= at) {

@@ -28,8 +28,8 @@ std::size_t bytes_of(const kept_stack& what) noexcept {
 class program_life {
  public:
   /// `tasks`: ascending by time. If they have no exec of `pid`, all of `pid` belongs to it.
-  program_life(int pid, sample_source::beginning from, const std::vector<task_event>& tasks) {
-    if (from == sample_source::beginning::now) {
+  program_life(int pid, beginning from, const std::vector<task_event>& tasks) {
+    if (from == beginning::now) {
       begins_.emplace(pid, 0);
     }
     for (const task_event& each : tasks) {
@@ -70,7 +70,7 @@ void event_log::take(const access_sample& what) {
     }
   }
   sample_stream& stream = stream_of(what.cpu);
-  const bool grows = stream.full();
+  const bool grows = stream.samples.size() % sample_stream::step == 0;
   stream.append(packed);
   ++samples_;
   if (grows && used_bytes() > limit_bytes_) {
@@ -86,7 +86,11 @@ void event_log::take(const stack_copy& what) {
   stacks_.push_back({what.at, what.registers, {what.bytes.begin(), what.bytes.end()}});
   stack_bytes_ += bytes_of(stacks_.back());
   if (stack_bytes_ > limit_bytes_ / 4) {
-    thin_stacks();
+    ++stacks_halved_;
+    thinned_stacks_ += std::erase_if(stacks_, [this](const kept_stack& stack) {
+      return !drawn(pack(stack.at).lot(), stacks_halved_);
+    });
+    count_stack_bytes();
   }
 }
 
@@ -117,24 +121,9 @@ bool event_log::has_room(std::size_t bytes) noexcept {
   return true;
 }
 
-std::uint32_t event_log::task_number(int pid, int tid) {
-  const auto [found, added] =
-      task_numbers_.try_emplace(key_of(pid, tid), static_cast<std::uint32_t>(tasks_seen_.size()));
-  if (added) {
-    tasks_seen_.push_back({pid, tid});
-  }
-  return found->second % packed_sample::most_tasks;
-}
-
 std::uint32_t event_log::ip_number(std::uint64_t ip) {
-  if (ips_.size() + 1 == packed_sample::most_ips && !ip_numbers_.contains(ip)) {
-    ip = 0; // the table is full: not distinguished
-  }
-  const auto [found, added] = ip_numbers_.try_emplace(ip, static_cast<std::uint32_t>(ips_.size()));
-  if (added) {
-    ips_.push_back(ip);
-  }
-  return found->second;
+  const bool full = ips_.values.size() + 1 == packed_sample::most_ips;
+  return ips_.number_of(full && !ips_.numbers.contains(ip) ? 0 : ip); // 0: not distinguished
 }
 
 packed_sample event_log::pack(const access_sample& what) {
@@ -146,7 +135,7 @@ packed_sample event_log::pack(const access_sample& what) {
   if (node >= 0 && node < static_cast<int>(packed_sample::most_nodes)) {
     packed.node = (static_cast<std::uint32_t>(node) + 1) & packed_sample::most_nodes;
   }
-  packed.task = task_number(what.pid, what.tid) & (packed_sample::most_tasks - 1);
+  packed.task = tasks_seen_.number_of(key_of(what.pid, what.tid)) & (packed_sample::most_tasks - 1);
   if (std::has_single_bit(what.page_bytes)) {
     const auto log = static_cast<unsigned>(std::countr_zero(what.page_bytes));
     packed.page =
@@ -157,11 +146,11 @@ packed_sample event_log::pack(const access_sample& what) {
 }
 
 access_sample event_log::unpack(const packed_sample& what, int cpu) const {
-  const task_ids ids = tasks_seen_[what.task];
+  const task_ids ids = ids_of(what);
   access_sample sample;
   sample.time_ns = what.time_ns;
   sample.address = what.address;
-  sample.ip = ips_[what.ip];
+  sample.ip = ips_.values[what.ip];
   sample.pid = ids.pid;
   sample.tid = ids.tid;
   sample.cpu = cpu;
@@ -175,13 +164,13 @@ access_sample event_log::unpack(const packed_sample& what, int cpu) const {
 sample_stream& event_log::stream_of(int cpu) {
   const auto [found, added] = stream_by_cpu_.try_emplace(cpu, streams_.size());
   if (added) {
-    streams_.emplace_back(cpu);
+    streams_.push_back({cpu, {}});
   }
   return streams_[found->second];
 }
 
 bool event_log::is_first(const packed_sample& what) {
-  return pages_.insert(tasks_seen_[what.task].pid, what.address >> page_shift_);
+  return pages_.insert(ids_of(what).pid, what.address >> page_shift_);
 }
 
 bool event_log::stays(const packed_sample& what) const noexcept {
@@ -189,12 +178,10 @@ bool event_log::stays(const packed_sample& what) const noexcept {
 }
 
 void event_log::mark_firsts() {
-  for (sample_stream& stream : streams_) {
-    stream.sort();
-  }
+  std::ranges::for_each(streams_, &sample_stream::sort);
   stream_merge merge(streams_);
   while (const auto at = merge.next()) {
-    packed_sample& sample = streams_[at->stream][at->index];
+    packed_sample& sample = streams_[at->stream].samples[at->index];
     sample.first = is_first(sample) ? 1 : 0;
   }
   marked_ = true;
@@ -210,30 +197,19 @@ void event_log::thin() {
   for (int turn = 0; turn < 8 && used_bytes() > aim; ++turn) {
     std::uint64_t repeats = 0;
     for (const sample_stream& stream : streams_) {
-      for (std::size_t i = 0; i < stream.size(); ++i) {
-        repeats += stream[i].first == 0 ? 1U : 0U;
-      }
+      repeats += static_cast<std::uint64_t>(std::ranges::count(
+          stream.samples, 0U, [](const packed_sample& each) { return each.first; }));
     }
     unsigned& halved = repeats > samples_ / 8 ? repeats_halved_ : firsts_halved_;
     ++halved;
     std::uint64_t left = 0;
     for (sample_stream& stream : streams_) {
-      stream.keep([this](const packed_sample& sample) { return stays(sample); });
-      left += stream.size();
+      std::erase_if(stream.samples, [this](const packed_sample& each) { return !stays(each); });
+      left += stream.samples.size();
     }
     thinned_ += samples_ - left;
     samples_ = left;
   }
-}
-
-void event_log::thin_stacks() {
-  ++stacks_halved_;
-  const std::size_t before = stacks_.size();
-  std::erase_if(stacks_, [this](const kept_stack& stack) {
-    return !drawn(pack(stack.at).lot(), stacks_halved_);
-  });
-  thinned_stacks_ += before - stacks_.size();
-  count_stack_bytes();
 }
 
 void event_log::count_stack_bytes() noexcept {
@@ -245,7 +221,7 @@ void event_log::count_stack_bytes() noexcept {
 
 std::size_t event_log::used_bytes() const noexcept {
   std::size_t bytes = stack_bytes_ + other_bytes_ + pages_.used_bytes() +
-                      (ips_.size() + tasks_seen_.size()) * number_bytes;
+                      (ips_.values.size() + tasks_seen_.values.size()) * number_bytes;
   for (const sample_stream& stream : streams_) {
     bytes += stream.used_bytes();
   }
@@ -253,27 +229,22 @@ std::size_t event_log::used_bytes() const noexcept {
 }
 
 void event_log::finish() {
-  for (sample_stream& stream : streams_) {
-    stream.sort();
-  }
-  const auto by_time = [](auto& list) {
-    std::ranges::sort(list, {}, [](const auto& each) { return each.time_ns; });
-  };
+  std::ranges::for_each(streams_, &sample_stream::sort);
   std::ranges::sort(stacks_, {}, [](const kept_stack& each) { return each.at.time_ns; });
-  by_time(modules_);
-  by_time(tasks_);
-  by_time(sightings_);
+  std::ranges::sort(modules_, {}, &module_mapped::time_ns);
+  std::ranges::sort(tasks_, {}, &task_event::time_ns);
+  std::ranges::sort(sightings_, {}, &thread_sighting::time_ns);
 }
 
-void event_log::keep_program(int pid, sample_source::beginning from) {
+void event_log::keep_program(int pid, beginning from) {
   const program_life life(pid, from, tasks_);
   samples_ = 0;
   for (sample_stream& stream : streams_) {
-    stream.keep([&](const packed_sample& each) {
-      const task_ids by = tasks_seen_[each.task];
-      return life.has(by.pid, by.tid, each.time_ns);
+    std::erase_if(stream.samples, [&](const packed_sample& each) {
+      const task_ids by = ids_of(each);
+      return !life.has(by.pid, by.tid, each.time_ns);
     });
-    samples_ += stream.size();
+    samples_ += stream.samples.size();
   }
   std::erase_if(stacks_, [&](const kept_stack& each) {
     return !life.has(each.at.pid, each.at.tid, each.at.time_ns);
@@ -294,7 +265,7 @@ std::optional<access_sample> event_log::reader::next() {
     return std::nullopt;
   }
   const sample_stream& stream = log_.streams_[at->stream];
-  return log_.unpack(stream[at->index], stream.cpu());
+  return log_.unpack(stream.samples[at->index], stream.cpu);
 }
 
 std::vector<migration> migrations_of(const event_log& log) {

@@ -7,11 +7,9 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
 #include "observe/packed_sample.hpp"
-#include "observe/page_set.hpp"
 #include "observe/sample.hpp"
 
 namespace nodewise::observe {
@@ -28,24 +26,24 @@ struct kept_stack {
 /// sample of each page is kept as long as the first samples alone fit. The choice depends only on a
 /// sample's time and address, so that the rest is evenly spread and each repeat stands for
 /// `repeat_weight`.
-class event_log final : public sample_sink {
+class event_log {
  public:
-  static constexpr std::size_t default_limit_bytes = std::size_t{512} << 20;
   /// `page_bytes`: of a base page, a power of two.
-  explicit event_log(std::size_t limit_bytes = default_limit_bytes, std::size_t page_bytes = 4096);
+  explicit event_log(std::size_t limit_bytes = std::size_t{512} << 20,
+                     std::size_t page_bytes = 4096);
 
-  void take(const access_sample& what) override;
-  void take(const stack_copy& what) override;
-  void take(module_mapped what) override;
-  void take(task_event what) override;
-  void take(const thread_sighting& what) override;
+  void take(const access_sample& what);
+  void take(const stack_copy& what);
+  void take(module_mapped what);
+  void take(task_event what);
+  void take(const thread_sighting& what);
 
   /// Sorts everything by time. Call it before reading, and again after taking more events.
   void finish();
 
   /// Keeps in a finished log only the process `pid` (from its first exec on, or from the beginning)
   /// and the processes that it has forked since.
-  void keep_program(int pid, sample_source::beginning from);
+  void keep_program(int pid, beginning from);
 
   /// Iterates over the samples in time order. The log must not change meanwhile.
   class reader {
@@ -87,7 +85,10 @@ class event_log final : public sample_sink {
   };
   [[nodiscard]] access_sample unpack(const packed_sample& what, int cpu) const;
   [[nodiscard]] packed_sample pack(const access_sample& what);
-  [[nodiscard]] std::uint32_t task_number(int pid, int tid);
+  [[nodiscard]] task_ids ids_of(const packed_sample& what) const noexcept {
+    const std::uint64_t key = tasks_seen_.values[what.task];
+    return {static_cast<int>(key >> 32), static_cast<int>(key)};
+  }
   [[nodiscard]] std::uint32_t ip_number(std::uint64_t ip);
   [[nodiscard]] sample_stream& stream_of(int cpu);
   [[nodiscard]] bool is_first(const packed_sample& what);
@@ -95,17 +96,14 @@ class event_log final : public sample_sink {
   [[nodiscard]] bool has_room(std::size_t bytes) noexcept;
   void mark_firsts();
   void thin();
-  void thin_stacks();
   void count_stack_bytes() noexcept;
 
   std::size_t limit_bytes_;
   unsigned page_shift_;
   std::vector<sample_stream> streams_;
   std::map<int, std::size_t> stream_by_cpu_;
-  std::vector<task_ids> tasks_seen_;
-  std::unordered_map<std::uint64_t, std::uint32_t> task_numbers_;
-  std::vector<std::uint64_t> ips_;
-  std::unordered_map<std::uint64_t, std::uint32_t> ip_numbers_;
+  numbered_values tasks_seen_; ///< pid and tid, each 32 bits
+  numbered_values ips_;
   page_set pages_; ///< with a sample; maintained once thinning has begun
   bool marked_ = false;
   unsigned repeats_halved_ = 0;

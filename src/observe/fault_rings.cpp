@@ -4,7 +4,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "observe/perf_refused.hpp"
+#include "observe/refused.hpp"
 
 namespace nodewise::observe {
 
@@ -14,20 +14,15 @@ constexpr std::size_t least_bytes = std::size_t{16} << 10;
 
 /// Returns 0 or errno.
 int make_ring(cpu_id cpu, std::size_t bytes, std::size_t wake_bytes, anchored_ring& into) {
-  sys::perf_request what;
-  what.what = sys::perf_counter::nothing;
-  what.cpu = cpu;
-  what.wake_bytes = static_cast<std::uint32_t>(wake_bytes);
-  auto anchor = sys::perf_event::open(what);
+  auto anchor = sys::perf_event::open({.what = sys::perf_counter::nothing,
+                                       .cpu = cpu,
+                                       .wake_bytes = static_cast<std::uint32_t>(wake_bytes)});
   if (!anchor) {
     return anchor.errno_value;
   }
   auto ring = sys::perf_ring::map(anchor.value, bytes);
-  if (!ring) {
-    return ring.errno_value;
-  }
   into = {std::move(anchor.value), std::move(ring.value)};
-  return 0;
+  return ring.errno_value;
 }
 
 int make_rings_of(const cpu_set& cpus, std::size_t bytes, bool with_stacks,

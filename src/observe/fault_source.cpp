@@ -6,11 +6,16 @@
 #include <chrono>
 #include <utility>
 
+#include <unistd.h>
+
+#include <fmt/core.h>
+
 #include <nodewise/error.hpp>
 
+#include "observe/event_log.hpp"
 #include "observe/fault_rings.hpp"
-#include "observe/perf_refused.hpp"
-#include "observe/perf_values.hpp"
+#include "observe/locate.hpp"
+#include "observe/refused.hpp"
 #include "sys/perf.hpp"
 
 namespace nodewise::observe {
@@ -40,27 +45,70 @@ cpu_set online_cpus() {
   return cpu_set::parse(text.value);
 }
 
+// The kernel's records as the types of sample.hpp.
+
+std::string digits_of(std::span<const std::byte> bytes) {
+  std::string text;
+  for (const std::byte each : bytes) {
+    text += fmt::format("{:02x}", std::to_integer<unsigned>(each));
+  }
+  return text;
+}
+
+access_sample sample_of(const sys::perf_sample& record, int cpu, const frame_map& frames) {
+  static const auto frame_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  const node_id node =
+      record.physical == 0 ? unknown_node : frames.node_of(record.physical / frame_bytes);
+  return {record.time_ns,     record.address,    record.ip, record.pid, record.tid, cpu,
+          sample_kind::fault, record.page_bytes, node};
+}
+
+module_mapped module_of(const sys::perf_mapping& record) {
+  return {.pid = record.pid,
+          .time_ns = record.time_ns,
+          .start = record.start,
+          .end = record.start + record.bytes,
+          .file_offset = record.file_offset,
+          .executable = record.executable,
+          .path = std::string(record.path),
+          .build_id = digits_of(record.build_id)};
+}
+
+task_event event_of(const sys::perf_task& record) {
+  return {.time_ns = record.time_ns,
+          .what = record.ended                      ? task_change::ended
+                  : record.pid == record.parent_pid ? task_change::thread_started
+                                                    : task_change::process_forked,
+          .pid = record.pid,
+          .tid = record.tid,
+          .parent_pid = record.parent_pid,
+          .parent_tid = record.parent_tid,
+          .name = {}};
+}
+
+task_event event_of(const sys::perf_name& record) {
+  return {.time_ns = record.time_ns,
+          .what = record.by_exec ? task_change::executed : task_change::named,
+          .pid = record.pid,
+          .tid = record.tid,
+          .name = std::string(record.name)};
+}
+
 class perf_fault_source final : public sample_source {
  public:
   explicit perf_fault_source(const fault_source_options& options)
-      : options_(options), page_sizes_(options.page_sizes), whole_(options.whole_machine) {}
+      : options_(options), whole_(options.whole_machine) {}
 
-  [[nodiscard]] std::string_view name() const override { return "page faults"; }
   [[nodiscard]] source_abilities abilities() const override {
-    source_abilities can;
-    can.first_touches = true;
-    can.kernel = !user_only_;
-    can.stacks = options_.stack_bytes != 0;
-    can.migrations = !user_only_;
-    can.page_sizes = page_sizes_;
-    can.others = whole_;
+    source_abilities can{.first_touches = true,
+                         .kernel = !user_only_,
+                         .stacks = options_.stack_bytes != 0,
+                         .others = whole_,
+                         .missing = {}};
     if (user_only_) {
       can.missing.emplace_back(
           "page faults inside system calls (read(2) into fresh memory) were not sampled: sysctl "
           "kernel.perf_event_paranoid=1 as root, or CAP_PERFMON, permits it");
-    }
-    if (options_.page_sizes && !page_sizes_) {
-      can.missing.emplace_back("samples have no page sizes: that needs Linux 5.11");
     }
     return can;
   }
@@ -101,25 +149,26 @@ class perf_fault_source final : public sample_source {
     }
     return all;
   }
-  std::uint64_t drain(sample_sink& into) override {
-    haul got;
+  std::uint64_t drain(event_log& into) override {
+    std::uint64_t samples = 0;
     for (processor_rings& each : rings_) {
-      drain_samples(each, into, got);
+      drain_samples(each, into, samples);
     }
     if (options_.stack_bytes != 0) {
+      std::uint64_t stacks = 0;
       const std::uint64_t lost_before = losses_.stacks;
       for (processor_rings& each : rings_) {
-        drain_stacks(each, into, got);
+        drain_stacks(each, into, stacks);
       }
-      adjust_stacks(got, losses_.stacks - lost_before);
+      adjust_stacks(samples, stacks, losses_.stacks - lost_before);
     }
-    losses_.taken += got.samples;
-    return got.samples;
+    losses_.taken += samples;
+    return samples;
   }
   void stop() override {
     losses_.counted = 0;
     for (const opened_event& each : events_) {
-      (void)each.event.disable();
+      (void)each.event.enable(false);
       if (each.as == role::samples) {
         losses_.counted += each.event.count().value;
       }
@@ -137,37 +186,23 @@ class perf_fault_source final : public sample_source {
   }
 
  private:
-  /// What one drain takes from the rings.
-  struct haul {
-    std::uint64_t samples = 0;
-    std::uint64_t stacks = 0;
-  };
-
   [[nodiscard]] sys::perf_request request_of(role as, int tid, cpu_id cpu) const {
     using enum sys::perf_counter;
-    sys::perf_request request;
-    request.tid = whole_ ? sys::any_task : tid;
-    request.cpu = cpu;
-    request.user_only = user_only_;
-    request.page_sizes = page_sizes_;
-    request.frames = frames_ && (as == role::samples || as == role::moves);
-    switch (as) {
-    case role::samples:
-      request.what = options_.inputs ? any_faults : minor_faults;
+    sys::perf_request request{.tid = whole_ ? sys::any_task : tid,
+                              .cpu = cpu,
+                              .frames = frames_ && (as == role::samples || as == role::moves),
+                              .user_only = user_only_};
+    if (as == role::samples) {
+      request.what = minor_faults;
       request.task_records = true;
-      request.data_records = options_.data_mappings;
       request.build_ids = build_ids_;
-      break;
-    case role::moves:
+    } else if (as == role::moves) {
       request.what = migrations;
-      break;
-    case role::stacks:
-    case role::all_stacks:
+    } else {
       // A different counter for nearly the same faults; perf_request explains why.
-      request.what = options_.inputs ? minor_faults : any_faults;
+      request.what = any_faults;
       request.period = as == role::stacks ? options_.stack_period : 1;
       request.stack_bytes = options_.stack_bytes;
-      break;
     }
     return request;
   }
@@ -181,15 +216,14 @@ class perf_fault_source final : public sample_source {
       if (refused == 0 || refused == ESRCH) {
         return;
       }
-      if ((refused == EACCES || refused == EPERM) && whole_) {
+      const bool forbidden = refused == EACCES || refused == EPERM;
+      if (forbidden && whole_) {
         whole_ = false;
-      } else if ((refused == EACCES || refused == EPERM) && (frames_ || !user_only_)) {
+      } else if (forbidden && (frames_ || !user_only_)) {
         user_only_ = !frames_;
         frames_ = false;
       } else if (refused == EINVAL && frames_) {
         frames_ = false;
-      } else if (refused == EINVAL && page_sizes_) {
-        page_sizes_ = false;
       } else if (refused == EINVAL && build_ids_) {
         build_ids_ = false;
       } else {
@@ -221,83 +255,86 @@ class perf_fault_source final : public sample_source {
   }
 
   [[nodiscard]] int open_on(const processor_rings& rings, int tid, beginning when) {
-    int refused = 0;
-    if (options_.stack_bytes != 0) {
-      for (const role as : {role::stacks, role::all_stacks}) {
-        refused = refused == 0 ? open(as, tid, when, rings.cpu, rings.stacks) : refused;
+    using enum role;
+    for (const role as : {stacks, all_stacks, moves, samples}) {
+      const bool for_stacks = as == stacks || as == all_stacks;
+      if ((for_stacks && options_.stack_bytes == 0) || (as == moves && user_only_)) {
+        continue;
+      }
+      if (const int refused =
+              open(as, tid, when, rings.cpu, for_stacks ? rings.stacks : rings.samples)) {
+        return refused;
       }
     }
-    if (!user_only_) {
-      refused = refused == 0 ? open(role::moves, tid, when, rings.cpu, rings.samples) : refused;
-    }
-    return refused == 0 ? open(role::samples, tid, when, rings.cpu, rings.samples) : refused;
+    return 0;
   }
 
-  /// Only migrations have no address.
-  void take_sample(const sys::perf_sample& record, int cpu, sample_sink& into, haul& got) const {
-    if (record.address == 0) {
-      into.take(thread_sighting{record.time_ns, record.pid, record.tid, cpu});
-      return;
-    }
-    into.take(sample_of(record, cpu, nodes_));
-    ++got.samples;
+  /// Passes on what is in a ring, except that it counts lost and damaged records.
+  template <class Take>
+  void drain_ring(sys::perf_ring& from, const sys::perf_layout& layout, std::uint64_t& lost,
+                  const Take& take) {
+    losses_.damaged += from.drain([&](std::span<const std::byte> bytes) {
+      const sys::perf_record record = sys::decode_record(bytes, layout);
+      if (const auto* const full = std::get_if<sys::perf_lost>(&record)) {
+        lost += full->count;
+      } else if (std::holds_alternative<sys::perf_damaged>(record)) {
+        ++losses_.damaged;
+      } else {
+        take(record);
+      }
+    });
   }
 
-  void drain_samples(processor_rings& from, sample_sink& into, haul& got) {
+  void drain_samples(processor_rings& from, event_log& into, std::uint64_t& samples) {
     const int cpu = to_int(from.cpu);
-    losses_.damaged += from.samples.ring.drain([&](std::span<const std::byte> bytes) {
-      const sys::perf_record record = sys::decode_record(bytes, {page_sizes_, false, frames_});
-      if (const auto* const sample = std::get_if<sys::perf_sample>(&record)) {
-        take_sample(*sample, cpu, into, got);
+    const sys::perf_layout layout{.physical = frames_};
+    drain_ring(from.samples.ring, layout, losses_.lost, [&](const sys::perf_record& record) {
+      const auto* const sample = std::get_if<sys::perf_sample>(&record);
+      if (sample != nullptr && sample->address != 0) {
+        into.take(sample_of(*sample, cpu, nodes_));
+        ++samples;
+      } else if (sample != nullptr) { // only migrations have no address
+        into.take(thread_sighting{sample->time_ns, sample->pid, sample->tid, cpu});
       } else if (const auto* const mapping = std::get_if<sys::perf_mapping>(&record)) {
         into.take(module_of(*mapping));
       } else if (const auto* const task = std::get_if<sys::perf_task>(&record)) {
         into.take(event_of(*task));
       } else if (const auto* const name = std::get_if<sys::perf_name>(&record)) {
         into.take(event_of(*name));
-      } else if (const auto* const full = std::get_if<sys::perf_lost>(&record)) {
-        losses_.lost += full->count;
-      } else if (std::holds_alternative<sys::perf_damaged>(record)) {
-        ++losses_.damaged;
       }
     });
   }
 
-  void drain_stacks(processor_rings& from, sample_sink& into, haul& got) {
-    const int cpu = to_int(from.cpu);
-    losses_.damaged += from.stacks.ring.drain([&](std::span<const std::byte> bytes) {
-      const sys::perf_record record = sys::decode_record(bytes, {page_sizes_, true, false});
-      if (const auto* const sample = std::get_if<sys::perf_sample>(&record)) {
-        if (sample->stack.empty()) {
-          ++losses_.stacks;
-          return;
-        }
-        into.take(stack_copy{sample_of(*sample, cpu, nodes_), sample->registers, sample->stack});
-        ++got.stacks;
-      } else if (const auto* const full = std::get_if<sys::perf_lost>(&record)) {
-        losses_.stacks += full->count;
-      } else if (std::holds_alternative<sys::perf_damaged>(record)) {
-        ++losses_.damaged;
+  void drain_stacks(processor_rings& from, event_log& into, std::uint64_t& stacks) {
+    const sys::perf_layout layout{.stack = true};
+    drain_ring(from.stacks.ring, layout, losses_.stacks, [&](const sys::perf_record& record) {
+      const auto* const sample = std::get_if<sys::perf_sample>(&record);
+      if (sample == nullptr || sample->stack.empty()) {
+        losses_.stacks += sample == nullptr ? 0 : 1;
+        return;
       }
+      into.take(stack_copy{sample_of(*sample, to_int(from.cpu), nodes_), sample->registers,
+                           sample->stack});
+      ++stacks;
     });
   }
 
   /// Rarely touched arrays should have a stack from their first pages on, and large ones should not
   /// produce too many copies.
-  void adjust_stacks(const haul& got, std::uint64_t stacks_lost) {
+  void adjust_stacks(std::uint64_t samples, std::uint64_t stacks, std::uint64_t stacks_lost) {
     constexpr std::uint64_t many_stacks = 24;
     constexpr std::int64_t few_a_second = 500;
     constexpr std::chrono::milliseconds long_enough{5};
     const auto now = steady_clock::now();
     if (all_stacks_on_) {
-      if (got.stacks >= many_stacks || stacks_lost != 0) {
+      if (stacks >= many_stacks || stacks_lost != 0) {
         switch_all_stacks(false);
       }
       counted_from_ = now;
       return;
     }
     const auto passed = std::chrono::duration_cast<std::chrono::milliseconds>(now - counted_from_);
-    counted_faults_ += got.samples;
+    counted_faults_ += samples;
     if (passed >= long_enough) {
       if (static_cast<std::int64_t>(counted_faults_) * 1000 < few_a_second * passed.count()) {
         switch_all_stacks(true);
@@ -312,7 +349,7 @@ class perf_fault_source final : public sample_source {
     for (const opened_event& each : events_) {
       if (each.as == role::all_stacks) {
         // Refused only if the thread has ended.
-        (void)(on ? each.event.enable() : each.event.disable());
+        (void)each.event.enable(on);
       }
     }
   }
@@ -322,7 +359,6 @@ class perf_fault_source final : public sample_source {
   std::vector<processor_rings> rings_;
   std::vector<opened_event> events_;
   bool user_only_ = false;
-  bool page_sizes_;
   bool whole_; ///< events are of processors, not of tasks
   frame_map nodes_ = frame_map::read();
   bool frames_ = !nodes_.empty(); ///< samples have physical addresses

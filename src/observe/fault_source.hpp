@@ -12,13 +12,10 @@
 namespace nodewise::observe {
 
 struct fault_source_options {
-  bool inputs = false;              ///< also faults that read a file or swap
   std::uint32_t stack_bytes = 2048; ///< of each copy, a multiple of 8; 0: none
   /// A thread gets one copy per this many faults while faults are frequent, one per fault
   /// otherwise.
   std::uint32_t stack_period = 31;
-  bool page_sizes = false;    ///< the kernel reads the page tables at each fault
-  bool data_mappings = false; ///< also report mappings without code
   /// If permitted, events count per processor: samples and records are of all processes
   /// (source_abilities::others), but the kernel need not switch events at each thread switch.
   bool whole_machine = false;

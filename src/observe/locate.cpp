@@ -11,7 +11,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "observe/ended.hpp"
+#include <fmt/core.h>
+
+#include "base/numbers.hpp"
+#include "observe/refused.hpp"
+#include "topology/small_file.hpp"
 
 namespace nodewise::observe {
 
@@ -19,12 +23,20 @@ namespace {
 
 using sys::address_range;
 using sys::page_property;
-using sys::pagemap_entry;
+using topology_detail::numbered_entries;
+using topology_detail::read_record_file;
+using topology_detail::read_small_file;
 
 /// What one thread takes at a time: large enough to amortise its cost, small compared to a node.
 constexpr std::uint64_t slice_pages = 8192;
 /// For smaller ranges, a scan for present pages does not pay.
 constexpr std::uint64_t small_range_pages = 512;
+
+std::uint64_t frames_per_block(const std::string& root) {
+  const auto text = read_small_file(root + "/sys/devices/system/memory/block_size_bytes");
+  const auto bytes = parse_number<std::uint64_t>(text.value_or(""), 16);
+  return bytes.value_or(0) / static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
 
 /// Reading a fresh page maps the zero page; its frame is visible if frames may be read.
 std::optional<std::uint64_t> find_zero_frame(std::size_t page_bytes) {
@@ -38,7 +50,7 @@ std::optional<std::uint64_t> find_zero_frame(std::size_t page_bytes) {
   const auto got =
       self->read_pagemap(reinterpret_cast<std::uintptr_t>(page) / page_bytes, {&bits, 1});
   ::munmap(page, page_bytes);
-  const std::uint64_t frame = pagemap_entry(bits).frame();
+  const std::uint64_t frame = sys::raw::frame_of(bits);
   return got && got.value == 1 && frame != 0 ? std::optional(frame) : std::nullopt;
 }
 
@@ -51,6 +63,44 @@ bool thp_is_on(sys::kernel& of) {
 }
 
 } // namespace
+
+void frame_map::add_block(std::uint64_t block, node_id node) {
+  constexpr std::uint64_t most = std::uint64_t{1} << 24; // blocks of 128 MiB: two exabytes
+  if (block >= most) {
+    return;
+  }
+  if (block >= blocks_.size()) {
+    blocks_.resize(block + 1, unknown_node);
+  }
+  node_id& at = blocks_[block];
+  at = at == unknown_node || at == node ? node : shared_block;
+}
+
+frame_map frame_map::read(const std::string& root) {
+  frame_map map(frames_per_block(root),
+                parse_zoneinfo(read_record_file(root + "/proc/zoneinfo").value_or("")));
+  const std::string nodes = root + "/sys/devices/system/node";
+  for (const int node : numbered_entries(nodes, "node").value_or(std::vector<int>{})) {
+    for (const int block : numbered_entries(fmt::format("{}/node{}", nodes, node), "memory")
+                               .value_or(std::vector<int>{})) {
+      map.add_block(static_cast<std::uint64_t>(block), node_id{node});
+    }
+  }
+  return map;
+}
+
+node_id frame_map::node_by_zone(std::uint64_t frame) const noexcept {
+  node_id found = unknown_node;
+  for (const zone_span& zone : zones_) {
+    if (zone.first <= frame && frame < zone.last) {
+      if (found != unknown_node && found != zone.node) {
+        return unknown_node;
+      }
+      found = zone.node;
+    }
+  }
+  return found;
+}
 
 std::string_view to_string(method how) noexcept {
   constexpr std::array<std::string_view, 3> names = {"pagemap", "move_pages", "numa_maps"};
@@ -82,25 +132,20 @@ locator::system locator::system::read(sys::kernel& from) {
 }
 
 locator::locator(sys::process& of, const system& on, method limit)
-    : process_(of), system_(on), method_(limit) {
-  probe();
-}
-
-void locator::probe() {
-  can_scan_ = process_.scan(page_property::present, {0, system_.page_bytes}).errno_value == 0;
+    : process_(of), system_(on), method_(limit),
+      can_scan_(of.scan(page_property::present, {0, on.page_bytes}).errno_value == 0),
+      frame_flags_(on.zero_frame && flags_of(*on.zero_frame)) {
   std::uint64_t word = 0;
-  frame_flags_ =
-      system_.zero_frame && process_.read_frame_flags(*system_.zero_frame, {&word, 1}).value == 1;
   if (method_ == method::pagemap &&
-      (!system_.zero_frame || system_.frames.empty() || !process_.read_pagemap(0, {&word, 1}))) {
+      (!on.zero_frame || on.frames.empty() || !of.read_pagemap(0, {&word, 1}))) {
     method_ = method::move_pages;
   }
   if (method_ == method::move_pages) {
     const std::uint64_t nowhere = 0;
     int status = 0;
-    refused_errno_ = process_.query_pages({&nowhere, 1}, {&status, 1});
+    refused_errno_ = of.query_pages({&nowhere, 1}, {&status, 1});
     if (refused_errno_ == ESRCH) {
-      throw_ended(process_.pid());
+      throw_ended(of.pid());
     }
     method_ = refused_errno_ == 0 ? method::move_pages : method::numa_maps;
   }
@@ -124,31 +169,45 @@ std::vector<address_range> locator::huge_ranges(const range_facts& what) {
                   : std::vector<address_range>{};
 }
 
-std::vector<locator::piece> locator::pieces_of(const range_facts& what) {
-  const std::size_t page = system_.page_bytes;
-  const std::uint64_t hugetlb_step = what.page_bytes > page ? what.page_bytes / page : 1;
+std::vector<locator::stretch> locator::parts_of(const range_facts& what,
+                                                std::span<const address_range> present) {
   const std::vector<address_range> huge = huge_ranges(what);
-  std::vector<piece> pieces;
+  std::vector<stretch> parts;
   std::uint64_t at = what.where.first;
-  const auto add = [&](std::uint64_t end, std::uint64_t step, bool is_absent, bool is_huge) {
-    while (at < end) {
-      const std::uint64_t pages =
-          is_absent ? (end - at) / page : std::min((end - at) / page, slice_pages * step);
-      pieces.push_back({(at - what.where.first) / page, pages, step, is_absent, is_huge, {}});
-      at += pages * page;
+  const auto add = [&](std::uint64_t end, bool is_absent, bool is_huge) {
+    if (at < end) {
+      parts.push_back({{at, end}, is_absent, is_huge});
+      at = end;
     }
   };
   auto next_huge = huge.begin();
-  for (const address_range& part : present_parts(what)) {
-    add(part.first, 1, true, false);
-    while (next_huge != huge.end() && next_huge->first < part.last) {
-      add(next_huge->first, hugetlb_step, false, false);
-      add(std::min(next_huge->last, part.last), system_.thp_bytes / page, false, true);
-      ++next_huge;
+  for (const address_range& each : present) {
+    add(each.first, true, false);
+    for (; next_huge != huge.end() && next_huge->first < each.last; ++next_huge) {
+      add(next_huge->first, false, false);
+      add(std::min(next_huge->last, each.last), false, true);
     }
-    add(part.last, hugetlb_step, false, false);
+    add(each.last, false, false);
   }
-  add(what.where.last, 1, true, false);
+  add(what.where.last, true, false);
+  return parts;
+}
+
+std::vector<locator::piece> locator::pieces_of(const range_facts& what) {
+  const std::size_t page = system_.page_bytes;
+  const std::uint64_t hugetlb_step = what.page_bytes > page ? what.page_bytes / page : 1;
+  std::vector<piece> pieces;
+  for (const stretch& from : parts_of(what, present_parts(what))) {
+    const std::uint64_t usual_step = from.is_absent ? 1 : hugetlb_step;
+    const std::uint64_t step = from.is_huge ? system_.thp_bytes / page : usual_step;
+    for (std::uint64_t at = from.where.first; at < from.where.last;) {
+      const std::uint64_t left = (from.where.last - at) / page;
+      const std::uint64_t pages = from.is_absent ? left : std::min(left, slice_pages * step);
+      pieces.push_back(
+          {(at - what.where.first) / page, pages, step, from.is_absent, from.is_huge, {}});
+      at += pages * page;
+    }
+  }
   return pieces;
 }
 
@@ -166,7 +225,7 @@ std::optional<std::vector<address_range>> locator::present_ranges(const range_fa
       return std::nullopt;
     }
     for (const std::uint64_t each : bits) {
-      if (pagemap_entry(each).present()) {
+      if (sys::raw::is_present(each)) {
         if (found.empty() || found.back().last != at) {
           found.push_back({at, at});
         }
@@ -193,25 +252,11 @@ std::optional<std::vector<page_run>> locator::of_sole_node(const range_facts& wh
   if (!present || bytes != *what.resident_pages * system_.page_bytes) {
     return std::nullopt;
   }
-  const std::vector<address_range> huge = huge_ranges(what);
   std::vector<page_run> runs;
-  std::uint64_t at = what.where.first;
-  const auto add = [&](std::uint64_t end, node_id node, bool is_huge) {
-    if (at < end) {
-      append(runs, {(end - at) / system_.page_bytes, node, is_huge});
-      at = end;
-    }
-  };
-  auto next_huge = huge.begin();
-  for (const address_range& part : *present) {
-    add(part.first, absent_page, false);
-    for (; next_huge != huge.end() && next_huge->first < part.last; ++next_huge) {
-      add(next_huge->first, *what.sole_node, false);
-      add(std::min(next_huge->last, part.last), *what.sole_node, true);
-    }
-    add(part.last, *what.sole_node, false);
+  for (const stretch& each : parts_of(what, *present)) {
+    append(runs, {(each.where.last - each.where.first) / system_.page_bytes,
+                  each.is_absent ? absent_page : *what.sole_node, each.is_huge});
   }
-  add(what.where.last, absent_page, false);
   ++counted_;
   return runs;
 }

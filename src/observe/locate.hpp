@@ -3,19 +3,58 @@
 // Finds the node of each page of a range in another process, by the best method permitted.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <nodewise/id.hpp>
 
-#include "observe/frames.hpp"
+#include "observe/proc_text.hpp"
 #include "sys/kernel.hpp"
 #include "sys/process.hpp"
 
 namespace nodewise::observe {
+
+/// Maps page frames to nodes by each node's memory blocks in sysfs. For a block that several nodes
+/// share, or without blocks, it falls back to the zones of /proc/zoneinfo.
+class frame_map {
+ public:
+  /// `root` may be a recorded tree. The map is empty if neither can be read.
+  [[nodiscard]] static frame_map read(const std::string& root = "/");
+
+  frame_map(std::uint64_t frames_per_block, std::vector<zone_span> zones)
+      : block_shift_(std::has_single_bit(frames_per_block) ? std::countr_zero(frames_per_block)
+                                                           : no_blocks),
+        zones_(std::move(zones)) {}
+  void add_block(std::uint64_t block, node_id node);
+
+  /// `unknown_node` if sysfs does not report it or nodes overlap.
+  [[nodiscard]] node_id node_of(std::uint64_t frame) const noexcept {
+    if (block_shift_ != no_blocks) {
+      const std::uint64_t block = frame >> block_shift_;
+      if (block < blocks_.size() && to_int(blocks_[block]) >= 0) {
+        return blocks_[block];
+      }
+    }
+    return node_by_zone(frame);
+  }
+  [[nodiscard]] bool empty() const noexcept { return blocks_.empty() && zones_.empty(); }
+
+ private:
+  static constexpr node_id shared_block{-3};
+  [[nodiscard]] node_id node_by_zone(std::uint64_t frame) const noexcept;
+
+  static constexpr int no_blocks = -1;
+  int block_shift_; ///< log2 of the frames of a block
+  std::vector<node_id> blocks_;
+  std::vector<zone_span> zones_;
+};
 
 /// Owners of pages beside nodes and `unknown_node`: not in memory; and the kernel's zero page,
 /// which backs memory that was read and never written, and counts for no node.
@@ -88,6 +127,15 @@ class locator {
     bool huge = false;      ///< transparent huge pages, as the kernel reports
     std::vector<page_run> runs;
   };
+  /// A part of a range whose pages are alike, as the kernel reports.
+  struct stretch {
+    sys::address_range where;
+    bool is_absent = false;
+    bool is_huge = false;
+  };
+  /// The whole range, ascending. `present`: the parts with pages in memory.
+  [[nodiscard]] std::vector<stretch> parts_of(const range_facts& what,
+                                              std::span<const sys::address_range> present);
   [[nodiscard]] std::vector<piece> pieces_of(const range_facts& what);
   [[nodiscard]] std::vector<sys::address_range> present_parts(const range_facts& what);
   [[nodiscard]] std::optional<std::vector<sys::address_range>>
@@ -102,16 +150,18 @@ class locator {
   [[nodiscard]] std::vector<std::uint64_t> pagemap_bits(std::uint64_t first_page,
                                                         std::uint64_t pages);
   void present_bits(const range_facts& what, piece& p);
-  [[nodiscard]] bool is_zero(std::uint64_t frame, bool in_huge_page);
-  [[nodiscard]] bool is_huge(std::uint64_t frame);
-  void probe();
+  /// By /proc/kpageflags; nullopt if that cannot be read.
+  [[nodiscard]] std::optional<std::uint64_t> flags_of(std::uint64_t frame);
+  [[nodiscard]] bool has_flag(std::uint64_t frame, std::uint64_t flag) {
+    return frame_flags_ && (flags_of(frame).value_or(0) & flag) != 0;
+  }
 
   sys::process& process_;
   const system& system_;
   method method_;
   int refused_errno_ = 0;
-  bool can_scan_ = false;
-  bool frame_flags_ = false;
+  bool can_scan_;
+  bool frame_flags_;
   std::size_t counted_ = 0;
 };
 

@@ -5,14 +5,16 @@
 #include <cerrno>
 #include <span>
 
-#include "observe/ended.hpp"
 #include "observe/locate.hpp"
+#include "observe/refused.hpp"
 
 namespace nodewise::observe {
 
 namespace {
 
-using sys::pagemap_entry;
+using sys::raw::frame_of;
+using sys::raw::is_present;
+using sys::raw::is_shared_page;
 
 constexpr std::uint64_t batch_pages = 2048;
 
@@ -20,7 +22,7 @@ constexpr std::uint64_t batch_pages = 2048;
 /// memory, which is then not present. Linux 6.1 to 6.5 also returns ENOENT for a page that NUMA
 /// balancing has unmapped to sample its use.
 node_id node_if_present(const std::vector<std::uint64_t>& bits, std::uint64_t at, node_id node) {
-  return at < bits.size() && pagemap_entry(bits[at]).present() ? node : absent_page;
+  return at < bits.size() && is_present(bits[at]) ? node : absent_page;
 }
 
 } // namespace
@@ -71,74 +73,58 @@ std::vector<std::uint64_t> locator::pagemap_bits(std::uint64_t first_page, std::
   return bits;
 }
 
-bool locator::is_huge(std::uint64_t frame) {
+std::optional<std::uint64_t> locator::flags_of(std::uint64_t frame) {
   std::uint64_t flags = 0;
-  return frame_flags_ && process_.read_frame_flags(frame, {&flags, 1}).value == 1 &&
-         (flags & sys::frame_is_huge) != 0;
-}
-
-bool locator::is_zero(std::uint64_t frame, bool in_huge_page) {
-  if (frame == system_.zero_frame) {
-    return true;
-  }
-  std::uint64_t flags = 0;
-  return in_huge_page && frame_flags_ && process_.read_frame_flags(frame, {&flags, 1}).value == 1 &&
-         (flags & sys::frame_is_zeros) != 0;
+  return process_.read_frame_flags(frame, {&flags, 1}).value == 1 ? std::optional(flags)
+                                                                  : std::nullopt;
 }
 
 void locator::ask_pagemap(const range_facts& what, piece& p) {
   const std::uint64_t first_page = what.where.first / system_.page_bytes + p.first;
   const std::uint64_t huge_pages = system_.thp_bytes / system_.page_bytes;
-  std::vector<std::uint64_t> bits(p.step == 1 ? p.pages : 1);
-  const auto read = [&](std::uint64_t page) {
-    const auto got = process_.read_pagemap(page, bits);
-    if (!got || got.value != bits.size()) {
+  const auto entries_at = [&](std::uint64_t page, std::uint64_t count) {
+    auto bits = pagemap_bits(page, count);
+    if (bits.size() != count) {
       throw_ended(process_.pid());
     }
+    return bits;
   };
-  const auto node_of = [&](pagemap_entry e, bool in_huge_page) {
-    if (!e.present()) {
+  const auto node_of = [&](std::uint64_t entry, bool in_huge_page) {
+    const std::uint64_t frame = frame_of(entry);
+    if (!is_present(entry)) {
       return absent_page;
     }
-    return what.private_memory && !e.exclusive() && is_zero(e.frame(), in_huge_page)
-               ? zero_page
-               : system_.frames.node_of(e.frame());
+    const bool zeros =
+        what.private_memory && is_shared_page(entry) &&
+        (frame == system_.zero_frame || (in_huge_page && has_flag(frame, sys::frame_is_zeros)));
+    return zeros ? zero_page : system_.frames.node_of(frame);
   };
   if (p.step != 1) {
     for (std::uint64_t done = 0; done < p.pages; done += p.step) {
-      read(first_page + done);
-      const node_id node = node_of(pagemap_entry(bits[0]), true);
+      const node_id node = node_of(entries_at(first_page + done, 1).front(), true);
       append(p.runs, {std::min(p.step, p.pages - done), node, p.huge && to_int(node) >= 0});
     }
     return;
   }
-  read(first_page);
+  const auto bits = entries_at(first_page, p.pages);
   /// Consecutive frames at an aligned address may be a huge page; only the flags show it.
   const auto huge_at = [&](std::uint64_t i) {
     if (can_scan_ || huge_pages == 0 || ((first_page + i) & (huge_pages - 1)) != 0 ||
         i + huge_pages > p.pages) {
       return false;
     }
-    const pagemap_entry e(bits[i]);
-    const pagemap_entry end(bits[i + huge_pages - 1]);
-    return e.present() && end.present() && e.frame() % huge_pages == 0 &&
-           end.frame() == e.frame() + huge_pages - 1 && is_huge(e.frame());
+    const std::uint64_t frame = frame_of(bits[i]);
+    const std::uint64_t last = bits[i + huge_pages - 1];
+    return is_present(bits[i]) && is_present(last) && frame % huge_pages == 0 &&
+           frame_of(last) == frame + huge_pages - 1 && has_flag(frame, sys::frame_is_huge);
   };
-  std::uint64_t i = 0;
-  page_run run;
-  while (i < p.pages) {
+  for (std::uint64_t i = 0; i < p.pages;) {
     const bool huge = huge_at(i);
-    const std::uint64_t step = huge ? huge_pages : 1;
-    const node_id node = node_of(pagemap_entry(bits[i]), huge);
-    const bool counts_as_huge = huge && to_int(node) >= 0;
-    if (node != run.node || counts_as_huge != run.huge) {
-      append(p.runs, run);
-      run = {0, node, counts_as_huge};
-    }
-    run.pages += step;
-    i += step;
+    const std::uint64_t pages = huge ? huge_pages : 1;
+    const node_id node = node_of(bits[i], huge);
+    append(p.runs, {pages, node, huge && to_int(node) >= 0});
+    i += pages;
   }
-  append(p.runs, run);
   ask_again(what, p);
 }
 
@@ -150,14 +136,14 @@ void locator::ask_again(const range_facts& what, piece& p) {
   std::vector<page_run> runs;
   std::uint64_t at = p.first;
   for (const page_run& r : p.runs) {
-    piece part{at, r.pages, 1, false, false, {}};
+    piece again{at, r.pages, 1, false, false, {}};
     at += r.pages;
-    if (r.node != unknown_node) {
-      append(runs, r);
-      continue;
+    if (r.node == unknown_node) {
+      ask_move_pages(what, again);
+    } else {
+      again.runs = {r};
     }
-    ask_move_pages(what, part);
-    for (const page_run& asked : part.runs) {
+    for (const page_run& asked : again.runs) {
       append(runs, asked);
     }
   }
@@ -165,21 +151,13 @@ void locator::ask_again(const range_facts& what, piece& p) {
 }
 
 void locator::present_bits(const range_facts& what, piece& p) {
-  std::vector<std::uint64_t> bits(p.pages);
-  const auto got = process_.read_pagemap(what.where.first / system_.page_bytes + p.first, bits);
-  if (!got || got.value != bits.size()) {
-    const bool nothing = what.resident_pages && *what.resident_pages == 0;
-    p.runs.push_back({p.pages, nothing ? absent_page : unknown_node, false});
+  const auto bits = pagemap_bits(what.where.first / system_.page_bytes + p.first, p.pages);
+  if (bits.size() != p.pages) {
+    p.runs.push_back({p.pages, what.resident_pages == 0U ? absent_page : unknown_node, false});
     return;
   }
-  for (std::size_t i = 0; i < bits.size();) {
-    const bool present = pagemap_entry(bits[i]).present();
-    std::size_t end = i + 1;
-    while (end < bits.size() && pagemap_entry(bits[end]).present() == present) {
-      ++end;
-    }
-    append(p.runs, {end - i, present ? unknown_node : absent_page, false});
-    i = end;
+  for (const std::uint64_t each : bits) {
+    append(p.runs, {1, is_present(each) ? unknown_node : absent_page, false});
   }
 }
 

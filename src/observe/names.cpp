@@ -32,9 +32,9 @@ bool is_shared_memory(const mapping& m) {
 
 } // namespace
 
-const symbols::module* module_cache::get(const loaded_module& which, int pid) {
+std::optional<symbols::module> module_cache::get(const loaded_module& which, int pid) {
   if (which.deleted) {
-    return nullptr; // another file may have the name by now
+    return std::nullopt; // another file may have the name by now
   }
   const auto [found, is_new] = opened_.try_emplace(which.path);
   if (is_new) {
@@ -44,8 +44,7 @@ const symbols::module* module_cache::get(const loaded_module& which, int pid) {
       found->second = symbols::module::open(which.path);
     }
   }
-  const std::optional<symbols::module>& opened = found->second;
-  return opened.has_value() ? &*opened : nullptr;
+  return found->second;
 }
 
 name_finder::name_finder(std::span<const mapping> mappings, int pid, module_cache& cache)
@@ -85,9 +84,9 @@ const mapping* name_finder::at(std::uint64_t address) const {
   return found == mappings_.end() || address < found->where.first ? nullptr : &*found;
 }
 
-area_kind name_finder::kind_of(std::size_t i, const numa_line* numa) const {
+area_kind name_finder::kind_of(std::size_t i, bool huge) const {
   const mapping& m = mappings_[i];
-  if (numa != nullptr && numa->huge) {
+  if (huge) {
     return area_kind::huge_pages;
   }
   if (is_named(m, "heap]")) {
@@ -135,9 +134,8 @@ std::vector<named_range> name_finder::static_arrays(std::uint64_t least_bytes) {
   }
   const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   for (const auto& [owner, memory] : writable) {
-    const symbols::module* const file =
-        memory.bytes < least_bytes ? nullptr : cache_.get(*owner, pid_);
-    if (file == nullptr) {
+    const auto file = memory.bytes < least_bytes ? std::nullopt : cache_.get(*owner, pid_);
+    if (!file) {
       continue;
     }
     for (const symbols::data_object& o : file->data_objects(least_bytes)) {
@@ -176,23 +174,11 @@ std::vector<named_range> name_finder::stacks(const std::vector<thread_facts>& th
   return all;
 }
 
-std::vector<named_range> name_finder::arrays(const std::vector<agent_object>& objects) {
-  std::vector<named_range> all;
-  for (const agent_object& o : objects) {
-    if (o.where.first < o.where.last) {
-      all.push_back({o.where, area_kind::array, code_name(o.caller)});
-    }
-  }
-  return all;
-}
-
 std::optional<std::uint64_t> name_finder::agent_view() {
   for (const auto& [id, loaded] : modules_) {
-    if (!last_part(loaded.path).starts_with("libnodewise-agent.so")) {
-      continue;
-    }
-    const symbols::module* const file = cache_.get(loaded, pid_);
-    if (file == nullptr) {
+    const bool is_agent = last_part(loaded.path).starts_with("libnodewise-agent.so");
+    const auto file = is_agent ? cache_.get(loaded, pid_) : std::nullopt;
+    if (!file) {
       continue;
     }
     for (const symbols::data_object& o : file->data_objects(1)) {
@@ -211,8 +197,8 @@ std::string name_finder::code_name(std::uint64_t return_address) {
     return "";
   }
   const std::uint64_t offset = return_address - 1 - loaded->start;
-  const symbols::module* const file = cache_.get(*loaded, pid_);
-  const auto place = file == nullptr ? std::nullopt : file->locate(offset);
+  const auto file = cache_.get(*loaded, pid_);
+  const auto place = file ? file->locate(offset) : std::nullopt;
   std::string name = place ? symbols::short_name(*place) : std::string{};
   return name.empty() ? symbols::module_and_offset(loaded->path, offset) : name;
 }

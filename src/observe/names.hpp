@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "observe/agent_objects.hpp"
 #include "observe/area.hpp"
 #include "observe/threads.hpp"
 #include "symbols/module.hpp"
@@ -27,8 +26,8 @@ struct loaded_module {
 /// Opened modules, kept between observations.
 class module_cache {
  public:
-  /// nullptr if it cannot be opened. The path is in the root directory of process `pid`.
-  const symbols::module* get(const loaded_module& which, int pid);
+  /// nullopt if it cannot be opened. The path is in the root directory of process `pid`.
+  std::optional<symbols::module> get(const loaded_module& which, int pid);
 
  private:
   std::map<std::string, std::optional<symbols::module>> opened_;
@@ -38,8 +37,8 @@ class name_finder {
  public:
   name_finder(std::span<const mapping> mappings, int pid, module_cache& cache);
 
-  /// From the mapping itself. `numa`: its line of numa_maps, if there is one.
-  [[nodiscard]] area_kind kind_of(std::size_t mapping_index, const numa_line* numa) const;
+  /// From the mapping itself. `huge`: its pages are hugetlb pages.
+  [[nodiscard]] area_kind kind_of(std::size_t mapping_index, bool huge) const;
   [[nodiscard]] std::string name_of(std::size_t mapping_index) const;
 
   /// Static arrays of at least `least_bytes`, and what follows .bss as a range without a name.
@@ -47,8 +46,6 @@ class name_finder {
   /// Stacks of threads whose stack pointer is known, each at most `most_bytes` long.
   [[nodiscard]] std::vector<named_range> stacks(const std::vector<thread_facts>& threads,
                                                 std::uint64_t most_bytes) const;
-  /// Objects under the name of the line or function that allocated them.
-  [[nodiscard]] std::vector<named_range> arrays(const std::vector<agent_object>& objects);
   /// The address of the agent's view, if the agent is loaded.
   [[nodiscard]] std::optional<std::uint64_t> agent_view();
   /// "solver.c:41", "solve", "libsolver.so+0x1234".

@@ -13,7 +13,6 @@
 #include "observe/locate.hpp"
 #include "observe/names.hpp"
 #include "observe/threads.hpp"
-#include "observe/totals.hpp"
 #include "sys/kernel.hpp"
 #include "sys/process.hpp"
 
@@ -45,7 +44,6 @@ class observer {
     method best = method::pagemap; ///< methods above it are excluded
     /// Mappings that numa_maps has on one node only are not queried page by page.
     bool by_count = true;
-    bool names = true; ///< symbols, arrays of the agent, stacks of threads
     /// Replaces the current threads: a program that is ending has lost its own.
     const std::vector<thread_facts>* threads = nullptr;
   };
@@ -58,8 +56,6 @@ class observer {
  private:
   void locate_all(sys::process& of, const options& how, std::vector<located_mapping>& mappings,
                   const std::map<std::uint64_t, const numa_line*>& lines, page_map& into);
-  void read_agent(sys::process& of, name_finder& names, std::vector<named_range>& ranges,
-                  page_map& into);
 
   sys::kernel& kernel_;
   const machine& machine_;

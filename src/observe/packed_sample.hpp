@@ -1,15 +1,18 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// How a log keeps samples: 24 bytes each, in chunks, by processor.
+// How a log keeps samples: 24 bytes each, by processor; and which pages it has seen.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
-#include <memory>
 #include <optional>
+#include <queue>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace nodewise::observe {
@@ -40,65 +43,42 @@ struct packed_sample {
 };
 static_assert(sizeof(packed_sample) == 24);
 
-/// Samples of one processor; grows without a copy.
-class sample_stream {
- public:
-  explicit sample_stream(int cpu) : cpu_(cpu) {}
+/// Values by their numbers, in the order of their first use.
+struct numbered_values {
+  std::vector<std::uint64_t> values;
+  std::unordered_map<std::uint64_t, std::uint32_t> numbers;
 
-  [[nodiscard]] int cpu() const noexcept { return cpu_; }
-  [[nodiscard]] std::size_t size() const noexcept { return size_; }
-  [[nodiscard]] std::size_t used_bytes() const noexcept { return chunks_.size() * sizeof(chunk); }
-  [[nodiscard]] bool full() const noexcept { return size_ == chunks_.size() * chunk_samples; }
-  [[nodiscard]] const packed_sample& operator[](std::size_t i) const noexcept {
-    return (*chunks_[i / chunk_samples])[i % chunk_samples];
+  std::uint32_t number_of(std::uint64_t value) {
+    const auto number = static_cast<std::uint32_t>(values.size());
+    const auto [found, added] = numbers.try_emplace(value, number);
+    if (added) {
+      values.push_back(value);
+    }
+    return found->second;
   }
-  [[nodiscard]] packed_sample& operator[](std::size_t i) noexcept {
-    return (*chunks_[i / chunk_samples])[i % chunk_samples];
-  }
+};
 
+/// Samples of one processor. A deque grows without a copy.
+struct sample_stream {
+  static constexpr std::size_t step = 2048; ///< samples; how memory is counted
+
+  int cpu;
+  std::deque<packed_sample> samples;
+  bool sorted = true;
+
+  [[nodiscard]] std::size_t used_bytes() const noexcept {
+    return (samples.size() + step - 1) / step * step * sizeof(packed_sample);
+  }
   void append(const packed_sample& what) {
-    if (full()) {
-      chunks_.push_back(std::make_unique_for_overwrite<chunk>());
-    }
-    sorted_ = sorted_ && (size_ == 0 || (*this)[size_ - 1].time_ns <= what.time_ns);
-    (*this)[size_++] = what;
-  }
-  /// Keeps only the samples for which `stays` is true.
-  template <class Stays>
-  void keep(Stays&& stays) {
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < size_; ++i) {
-      if (stays((*this)[i])) {
-        (*this)[kept++] = (*this)[i];
-      }
-    }
-    size_ = kept;
-    chunks_.resize((size_ + chunk_samples - 1) / chunk_samples);
+    sorted = sorted && (samples.empty() || samples.back().time_ns <= what.time_ns);
+    samples.push_back(what);
   }
   /// The kernel writes in time order, with rare exceptions.
   void sort() {
-    if (sorted_) {
-      return;
+    if (!std::exchange(sorted, true)) {
+      std::ranges::sort(samples, {}, &packed_sample::time_ns);
     }
-    std::vector<packed_sample> all;
-    all.reserve(size_);
-    for (std::size_t i = 0; i < size_; ++i) {
-      all.push_back((*this)[i]);
-    }
-    std::ranges::sort(all, {}, &packed_sample::time_ns);
-    for (std::size_t i = 0; i < size_; ++i) {
-      (*this)[i] = all[i];
-    }
-    sorted_ = true;
   }
-
- private:
-  static constexpr std::size_t chunk_samples = 2048;
-  using chunk = std::array<packed_sample, chunk_samples>;
-  int cpu_;
-  std::vector<std::unique_ptr<chunk>> chunks_;
-  std::size_t size_ = 0;
-  bool sorted_ = true;
 };
 
 /// Iterates over several streams in time order.
@@ -119,9 +99,8 @@ class stream_merge {
     if (ahead_.empty()) {
       return std::nullopt;
     }
-    std::ranges::pop_heap(ahead_, std::greater{});
-    const std::size_t stream = ahead_.back().stream;
-    ahead_.pop_back();
+    const std::size_t stream = ahead_.top().stream;
+    ahead_.pop();
     const place found{stream, next_[stream]++};
     push(stream);
     return found;
@@ -134,14 +113,54 @@ class stream_merge {
     friend auto operator<=>(const head&, const head&) = default;
   };
   void push(std::size_t stream) {
-    if (next_[stream] < streams_[stream].size()) {
-      ahead_.push_back({streams_[stream][next_[stream]].time_ns, stream});
-      std::ranges::push_heap(ahead_, std::greater{});
+    if (next_[stream] < streams_[stream].samples.size()) {
+      ahead_.push({streams_[stream].samples[next_[stream]].time_ns, stream});
     }
   }
   const std::vector<sample_stream>& streams_;
   std::vector<std::size_t> next_;
-  std::vector<head> ahead_;
+  std::priority_queue<head, std::vector<head>, std::greater<>> ahead_;
+};
+
+/// Pages of processes: one bit each, in blocks of 512 adjacent pages, since pages are mostly
+/// adjacent.
+class page_set {
+ public:
+  /// False if the page was in the set already.
+  bool insert(int pid, std::uint64_t page) {
+    const key block{page / block_pages, pid};
+    if (last_ == nullptr || !(block == last_key_)) {
+      last_ = &blocks_[block];
+      last_key_ = block;
+    }
+    std::uint64_t& word = (*last_)[page % block_pages / 64];
+    const std::uint64_t bit = std::uint64_t{1} << (page % 64);
+    const bool added = (word & bit) == 0;
+    word |= bit;
+    return added;
+  }
+  [[nodiscard]] std::size_t used_bytes() const noexcept {
+    constexpr std::size_t node = sizeof(key) + sizeof(bits) + 2 * sizeof(void*);
+    return blocks_.size() * node + blocks_.bucket_count() * sizeof(void*);
+  }
+
+ private:
+  static constexpr std::uint64_t block_pages = 512;
+  using bits = std::array<std::uint64_t, block_pages / 64>;
+  struct key {
+    std::uint64_t block = 0;
+    int pid = 0;
+    friend bool operator==(const key&, const key&) = default;
+  };
+  struct hash {
+    std::size_t operator()(const key& of) const noexcept {
+      // Fibonacci hashing; the blocks of a process follow one another.
+      return (of.block ^ static_cast<std::uint64_t>(of.pid) << 40) * 0x9E3779B97F4A7C15U;
+    }
+  };
+  std::unordered_map<key, bits, hash> blocks_;
+  key last_key_;
+  bits* last_ = nullptr; ///< nodes of an unordered_map stay where they are
 };
 
 } // namespace nodewise::observe

@@ -3,14 +3,16 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
+#include "base/numbers.hpp"
+#include "base/text.hpp"
 #include "topology/small_file.hpp"
 
 namespace nodewise::observe {
 
 namespace {
 
+using topology_detail::leading_number;
 using topology_detail::take_until;
 
 std::string_view without_leading_blanks(std::string_view text) {
@@ -20,15 +22,9 @@ std::string_view without_leading_blanks(std::string_view text) {
 
 template <class T>
 bool read(std::string_view text, T& value, int base = 10) {
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  return failed == std::errc{} && end == text.data() + text.size();
-}
-
-/// The number at the front, ignoring what follows.
-template <class T>
-bool read_front(std::string_view text, T& value) {
-  text = without_leading_blanks(text);
-  return std::from_chars(text.data(), text.data() + text.size(), value).ec == std::errc{};
+  const auto found = parse_number<T>(text, base);
+  value = found.value_or(value);
+  return found.has_value();
 }
 
 std::optional<mapping> parse_maps_line(std::string_view line) {
@@ -126,6 +122,17 @@ std::vector<numa_line> parse_numa_maps(std::string_view text) {
   return all;
 }
 
+std::vector<memory_totals> totals_of(std::span<const numa_line> lines, std::size_t page_bytes) {
+  std::vector<memory_totals> all = {{"Huge", {}}, {"Heap", {}}, {"Stack", {}}, {"Private", {}}};
+  for (const numa_line& line : lines) {
+    memory_totals& into = all[line.huge ? 0U : line.heap ? 1U : line.stack ? 2U : 3U];
+    for (const auto& [node, pages] : line.pages) {
+      into.bytes[node] += pages * (line.page_bytes != 0 ? line.page_bytes : page_bytes);
+    }
+  }
+  return all;
+}
+
 std::map<std::uint64_t, std::uint64_t> parse_smaps_huge_bytes(std::string_view text) {
   std::map<std::uint64_t, std::uint64_t> bytes;
   std::uint64_t start = 0;
@@ -139,9 +146,10 @@ std::map<std::uint64_t, std::uint64_t> parse_smaps_huge_bytes(std::string_view t
                                   std::string_view("ShmemPmdMapped:"),
                                   std::string_view("FilePmdMapped:")};
     for (const std::string_view name : names) {
-      std::uint64_t kib = 0;
-      if (line.starts_with(name) && read_front(line.substr(name.size()), kib)) {
-        bytes[start] += kib * 1024;
+      const auto kib =
+          line.starts_with(name) ? leading_number(line.substr(name.size())) : std::nullopt;
+      if (kib) {
+        bytes[start] += *kib * 1024;
       }
     }
   }
@@ -157,27 +165,19 @@ std::optional<task_stat> parse_task_stat(std::string_view text) {
   }
   task_stat task;
   task.name = text.substr(open + 1, close - open - 1);
-  std::string_view rest = without_leading_blanks(text.substr(close + 1));
-  constexpr int first_field = 3; // proc(5) counts from 1; state is the third
-  constexpr int flags_field = 9;
-  constexpr int user_ticks_field = 14;
-  constexpr int system_ticks_field = 15;
-  constexpr int processor_field = 39;
-  int field = first_field;
-  for (; !rest.empty(); ++field) {
-    const std::string_view word = take_until(rest, ' ');
-    std::uint64_t ticks = 0;
-    int cpu = -1;
-    if (field == first_field && word.size() == 1) {
-      task.state = word[0];
-    } else if (field == flags_field) {
-      (void)read(word, task.flags);
-    } else if ((field == user_ticks_field || field == system_ticks_field) && read(word, ticks)) {
-      task.cpu_ticks += ticks;
-    } else if (field == processor_field && read(word, cpu)) {
-      task.last_cpu = cpu_id{cpu};
-    }
+  // proc(5) counts from 1; the state is the third, the first after the name.
+  const auto fields = split(without_leading_blanks(text.substr(close + 1)), ' ');
+  const auto field = [&](std::size_t number) {
+    return number - 3 < fields.size() ? fields[number - 3] : std::string_view{};
+  };
+  if (field(3).size() == 1) {
+    task.state = field(3).front();
   }
+  task.flags = parse_number<unsigned>(field(9)).value_or(0);
+  for (const std::size_t user_or_system : {14U, 15U}) {
+    task.cpu_ticks += parse_number<std::uint64_t>(field(user_or_system)).value_or(0);
+  }
+  task.last_cpu = cpu_id{parse_number<int>(field(39)).value_or(-1)};
   return task;
 }
 
@@ -186,51 +186,40 @@ std::optional<task_stat> read_task_stat(sys::process& of, const std::string& fil
   return text ? parse_task_stat(text.value) : std::nullopt;
 }
 
-std::optional<std::string_view> field_of(std::string_view text, std::string_view name) {
+std::string_view field_of(std::string_view text, std::string_view label) {
   while (!text.empty()) {
     const std::string_view line = take_until(text, '\n');
-    if (line.starts_with(name) && line.substr(name.size()).starts_with(':')) {
-      std::string_view value = without_leading_blanks(line.substr(name.size() + 1));
-      while (value.ends_with(' ') || value.ends_with('\t')) {
-        value.remove_suffix(1);
-      }
-      return value;
+    if (line.starts_with(label)) {
+      const std::string_view value = without_leading_blanks(line.substr(label.size()));
+      return value.substr(0, value.find_last_not_of(" \t") + 1);
     }
   }
-  return std::nullopt;
+  return {};
 }
 
 std::uint64_t parse_stack_bytes(std::string_view limits) {
-  constexpr std::string_view name = "Max stack size";
-  std::uint64_t bytes = std::uint64_t{2} << 20; // glibc's default on x86-64 if there is no limit
-  while (!limits.empty()) {
-    const std::string_view line = take_until(limits, '\n');
-    if (line.starts_with(name)) {
-      (void)read_front(line.substr(name.size()), bytes);
-    }
-  }
-  return bytes;
+  constexpr std::uint64_t without_limit = std::uint64_t{2} << 20; // glibc's default on x86-64
+  return leading_number(field_of(limits, "Max stack size")).value_or(without_limit);
 }
 
 std::vector<zone_span> parse_zoneinfo(std::string_view text) {
   std::vector<zone_span> spans;
-  int node = -1;
+  std::optional<std::uint64_t> node;
   std::uint64_t spanned = 0;
   while (!text.empty()) {
     std::string_view line = take_until(text, '\n');
     if (line.starts_with("Node ")) {
-      node = -1;
+      node = leading_number(line.substr(5));
       spanned = 0;
-      (void)read_front(line.substr(5), node);
       continue;
     }
     line = without_leading_blanks(line);
-    std::uint64_t start = 0;
     if (line.starts_with("spanned ")) {
-      (void)read_front(line.substr(8), spanned);
-    } else if (line.starts_with("start_pfn:") && read_front(line.substr(10), start) && node >= 0 &&
-               spanned != 0) {
-      spans.push_back({node_id{node}, start, start + spanned});
+      spanned = leading_number(line.substr(8)).value_or(spanned);
+    } else if (line.starts_with("start_pfn:") && node && spanned != 0) {
+      if (const auto start = leading_number(line.substr(10))) {
+        spans.push_back({node_id{static_cast<int>(*node)}, *start, *start + spanned});
+      }
     }
   }
   return spans;

@@ -6,12 +6,12 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <nodewise/id.hpp>
-#include <nodewise/id_set.hpp>
 
 #include "sys/process.hpp"
 
@@ -44,16 +44,27 @@ struct numa_line {
 };
 [[nodiscard]] std::vector<numa_line> parse_numa_maps(std::string_view text);
 
+/// Bytes by node in one of numastat's categories.
+struct memory_totals {
+  std::string_view category;
+  std::map<int, std::uint64_t> bytes;
+};
+
+/// Huge, Heap, Stack, Private: what `numastat -p` prints. Private is all the rest, shared memory
+/// and files included.
+[[nodiscard]] std::vector<memory_totals> totals_of(std::span<const numa_line> lines,
+                                                   std::size_t page_bytes);
+
 /// Bytes in transparent huge pages by /proc/PID/smaps, by the start of the mapping.
 [[nodiscard]] std::map<std::uint64_t, std::uint64_t> parse_smaps_huge_bytes(std::string_view text);
 
 /// The needed fields of /proc/PID/task/TID/stat.
 struct task_stat {
   std::string name;
-  char state = '?';
+  char state = '?'; ///< as in /proc: R running, S sleeping, ...
   unsigned flags = 0;
   std::uint64_t cpu_ticks = 0; ///< user and system
-  cpu_id last_cpu{-1};
+  cpu_id last_cpu{-1};         ///< where it ran last
 };
 [[nodiscard]] std::optional<task_stat> parse_task_stat(std::string_view text);
 /// The same from a file of the process: "stat", "task/4711/stat". nullopt if it has ended.
@@ -63,9 +74,9 @@ struct task_stat {
 /// thread; the C library's own default if there is no limit.
 [[nodiscard]] std::uint64_t parse_stack_bytes(std::string_view limits);
 
-/// The value after "Name:" in a text such as /proc/PID/status, without blanks around it.
-[[nodiscard]] std::optional<std::string_view> field_of(std::string_view text,
-                                                       std::string_view name);
+/// The value after a label ("Name:") in a text such as /proc/PID/status, without blanks around it;
+/// empty if there is none.
+[[nodiscard]] std::string_view field_of(std::string_view text, std::string_view label);
 
 /// First and one past the last frame of a node's zone in /proc/zoneinfo. Zones of several nodes may
 /// overlap.

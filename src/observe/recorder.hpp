@@ -4,21 +4,18 @@
 #pragma once
 
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
 
 #include "observe/event_log.hpp"
 #include "observe/fault_source.hpp"
-#include "observe/sample.hpp"
-#include "sys/child.hpp"
+#include "sys/programs.hpp"
 
 namespace nodewise::observe {
 
 struct recording_options {
   fault_source_options faults;
-  std::size_t limit_bytes = event_log::default_limit_bytes; ///< of the log
   /// Called about ten times a second while the program runs, less often if the call is slow; on any
   /// one thread; may be empty.
   std::function<void()> now_and_then;

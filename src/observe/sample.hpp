@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <nodewise/id.hpp>
@@ -87,39 +86,19 @@ struct thread_sighting {
   int cpu = -1;
 };
 
-/// Receives the events of a source. Events from one processor arrive in time order.
-class sample_sink {
- public:
-  virtual ~sample_sink() = default;
-
-  virtual void take(const access_sample& what) = 0;
-  virtual void take(const stack_copy& what) = 0;
-  virtual void take(module_mapped what) = 0;
-  virtual void take(task_event what) = 0;
-  virtual void take(const thread_sighting& what) = 0;
-
- protected:
-  sample_sink() = default;
-  sample_sink(sample_sink&&) = default;
-  sample_sink& operator=(sample_sink&&) = default;
-};
-
 /// What a source can report on this system.
 struct source_abilities {
   bool first_touches = false;
-  bool accesses = false;   ///< also later ones, as NUMA balancing or hardware samples them
-  bool kernel = false;     ///< also those inside system calls
-  bool stacks = false;     ///< occasional stack copies
-  bool migrations = false; ///< each is a sighting; otherwise only samples and /proc show them
-  bool page_sizes = false;
-  bool others = false;              ///< also reports processes that are not watched
+  bool kernel = false; ///< also those inside system calls; and each migration is a sighting
+  bool stacks = false; ///< occasional stack copies
+  bool others = false; ///< also reports processes that are not watched
   std::vector<std::string> missing; ///< a sentence each: what, why, hint
 };
 
-/// What did not reach the sink.
+/// What did not reach the log.
 struct source_losses {
   std::uint64_t counted = 0; ///< events that happened, by the kernel's count; 0: unknown
-  std::uint64_t taken = 0;   ///< samples that reached the sink
+  std::uint64_t taken = 0;   ///< samples that reached the log
   std::uint64_t lost = 0;    ///< samples that did not fit
   /// Stack copies that did not fit, or whose stack could not be read at that moment: the kernel
   /// does not wait for a page, and NUMA balancing unmaps stack pages, too.
@@ -128,25 +107,24 @@ struct source_losses {
   std::uint64_t others = 0;  ///< records of tasks, names and mappings that did not fit
 };
 
+class event_log;
+enum class beginning { at_exec, now };
+
 /// Samples accesses of threads: the kernel by page faults, or hardware.
 class sample_source {
  public:
-  sample_source() = default;
-  sample_source(const sample_source&) = delete;
-  sample_source& operator=(const sample_source&) = delete;
   virtual ~sample_source() = default;
 
-  [[nodiscard]] virtual std::string_view name() const = 0;
   /// Known once a thread is watched.
   [[nodiscard]] virtual source_abilities abilities() const = 0;
-  enum class beginning { at_exec, now };
   /// Samples this thread and all that it starts. Throws `error` (system) if that is refused. False:
   /// the thread has ended.
   virtual bool watch(int tid, beginning when) = 0;
   /// Readable when there is enough to drain. Changes with `watch`.
   [[nodiscard]] virtual std::vector<int> descriptors() const = 0;
-  /// Passes on all that is there; returns the number of samples.
-  virtual std::uint64_t drain(sample_sink& into) = 0;
+  /// Passes on all that is there; returns the number of samples. Events from one processor arrive
+  /// in time order.
+  virtual std::uint64_t drain(event_log& into) = 0;
   /// Ends sampling; what is there can still be drained.
   virtual void stop() = 0;
   /// Complete after `stop` and the last `drain`.

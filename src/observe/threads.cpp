@@ -5,10 +5,9 @@
 
 #include <nodewise/error.hpp>
 
-#include "base/parse_number.hpp"
-#include "base/split.hpp"
-#include "observe/proc_text.hpp"
-#include "topology/node_of_cpu.hpp"
+#include "base/numbers.hpp"
+#include "base/text.hpp"
+#include "topology/part_sets.hpp"
 
 namespace nodewise::observe {
 
@@ -27,7 +26,7 @@ std::optional<std::uint64_t> stack_pointer_of(std::string_view text) {
 
 cpu_set allowed_cpus(std::string_view status) {
   try {
-    return cpu_set::parse(field_of(status, "Cpus_allowed_list").value_or(""));
+    return cpu_set::parse(field_of(status, "Cpus_allowed_list:"));
   } catch (const error&) {
     return {};
   }
@@ -44,20 +43,12 @@ std::vector<thread_facts> read_threads(sys::process& of, const machine& on,
     if (!task) {
       continue; // it has ended meanwhile
     }
-    thread_facts one;
-    one.tid = tid;
-    one.name = task->name;
-    one.state = task->state;
-    one.last_cpu = task->last_cpu;
-    one.node = node_of_cpu(on, task->last_cpu);
-    one.allowed = allowed_cpus(of.read_file(folder + "status").value);
-    one.cpu_ticks = task->cpu_ticks;
     const auto before = ticks_before.find(tid);
-    one.active =
-        task->state == 'R' ||
-        (!ticks_before.empty() && (before == ticks_before.end() || before->second < one.cpu_ticks));
-    one.stack_pointer = stack_pointer_of(of.read_file(folder + "syscall").value);
-    all.push_back(std::move(one));
+    const bool has_run = before == ticks_before.end() || before->second < task->cpu_ticks;
+    all.push_back({*task, tid, node_of_cpu(on, task->last_cpu),
+                   allowed_cpus(of.read_file(folder + "status").value),
+                   task->state == 'R' || (!ticks_before.empty() && has_run),
+                   stack_pointer_of(of.read_file(folder + "syscall").value)});
   }
   return all;
 }

@@ -4,25 +4,19 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <string>
 #include <vector>
 
-#include <nodewise/id.hpp>
 #include <nodewise/id_set.hpp>
 #include <nodewise/machine.hpp>
 
-#include "sys/process.hpp"
+#include "observe/proc_text.hpp"
 
 namespace nodewise::observe {
 
-struct thread_facts {
+struct thread_facts : task_stat {
   int tid = 0;
-  std::string name;
-  char state = '?';            ///< as in /proc: R running, S sleeping, ...
-  cpu_id last_cpu{-1};         ///< where it ran last
-  node_id node = unknown_node; ///< of that processor
-  cpu_set allowed;             ///< empty if unknown
-  std::uint64_t cpu_ticks = 0;
+  node_id node = unknown_node;                ///< of the processor where it ran last
+  cpu_set allowed;                            ///< empty if unknown
   bool active = false;                        ///< runs now, or has run since the previous sample
   std::optional<std::uint64_t> stack_pointer; ///< if the kernel reports it
 };

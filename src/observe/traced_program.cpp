@@ -12,9 +12,8 @@
 
 #include <nodewise/error.hpp>
 
-#include "sys/execute.hpp"
+#include "sys/programs.hpp"
 #include "sys/signals.hpp"
-#include "sys/word_pipe.hpp"
 
 namespace nodewise::observe {
 
@@ -22,13 +21,6 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
-
-[[noreturn]] void become(const std::vector<std::string>& command, const sys::word_pipe& go,
-                         const sys::word_pipe& failed) {
-  (void)go.receive();
-  failed.send(sys::execute(command));
-  ::_exit(127);
-}
 
 /// Watches the program to its end.
 class watched_program {
@@ -76,10 +68,7 @@ class watched_program {
 
   void take(const std::optional<siginfo_t>& info) {
     if (info && info->si_signo != SIGCHLD) {
-      // A signal from the terminal went to the whole foreground group: the program has it already.
-      if (info->si_code != SI_KERNEL && info->si_pid != pid_) {
-        ::kill(pid_, info->si_signo);
-      }
+      sys::pass_on(*info, pid_);
       return;
     }
     int status = 0;
@@ -162,7 +151,9 @@ program_end run_and_look(const std::vector<std::string>& command, const program_
   if (pid == 0) {
     go.close_writer();
     signals.restore_for_program();
-    become(command, go, failed);
+    (void)go.receive();
+    failed.send(sys::execute(command));
+    ::_exit(127);
   }
   failed.close_writer();
   if (!looks.after) {

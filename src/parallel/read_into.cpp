@@ -8,8 +8,6 @@
 
 #include <fmt/core.h>
 
-#include <nodewise/error.hpp>
-
 namespace nodewise::inline v0::detail {
 
 input_file::input_file(const std::filesystem::path& path)

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
-#include <string>
+#include <charconv>
 
 #include <sys/mman.h>
 
@@ -12,6 +12,12 @@
 namespace nodewise::engine {
 
 namespace {
+
+constexpr std::size_t mib = std::size_t{1} << 20;
+
+std::uintptr_t address(const void* pointer) noexcept {
+  return reinterpret_cast<std::uintptr_t>(pointer);
+}
 
 /// The hint for an errno of a placement call.
 const char* hint_for(int errno_value) {
@@ -125,6 +131,75 @@ void place_by_migration(sys::kernel& kernel, const page_window& window, strictne
 
 } // namespace
 
+page_window whole_pages(std::span<std::byte> range, std::size_t page_bytes) {
+  const std::uintptr_t first = (address(range.data()) + page_bytes - 1) / page_bytes * page_bytes;
+  const std::uintptr_t last = (address(range.data()) + range.size()) / page_bytes * page_bytes;
+  return {range.data() + (first - address(range.data())),
+          last > first ? (last - first) / page_bytes : 0, page_bytes};
+}
+
+std::vector<extent> round_edges(std::vector<extent> extents, const page_window& window,
+                                std::size_t granule_bytes) {
+  if (granule_bytes <= window.page_bytes) {
+    return extents;
+  }
+  const std::uintptr_t start = address(window.start);
+  const auto rounded = [&](std::size_t page) {
+    if (page == 0 || page == window.pages) {
+      return page;
+    }
+    const std::uintptr_t edge = start + page * window.page_bytes;
+    const std::uintptr_t to = (edge + granule_bytes / 2) / granule_bytes * granule_bytes;
+    return to <= start ? 0 : std::min((to - start) / window.page_bytes, window.pages);
+  };
+  std::vector<extent> result;
+  for (const extent& e : extents) {
+    detail::append(result, {rounded(e.first_page), rounded(e.last_page)}, e.owner);
+  }
+  return result;
+}
+
+std::size_t reserved_page_bytes(page_size pages) noexcept {
+  switch (pages) {
+  case page_size::huge_2m:
+    return 2 * mib;
+  case page_size::huge_1g:
+    return 1024 * mib;
+  default:
+    return 0;
+  }
+}
+
+page_choice choose_pages(sys::kernel& kernel, page_size asked, std::span<const extent> extents,
+                         std::size_t page_bytes) {
+  if (const std::size_t reserved = reserved_page_bytes(asked); reserved != 0) {
+    return {asked, reserved, {}};
+  }
+  const page_choice base{page_size::base, page_bytes, {}};
+  if (asked == page_size::base) {
+    return base;
+  }
+  const std::size_t thp = kernel.thp_bytes();
+  const page_choice huge{page_size::transparent_huge, thp, {}};
+  if (asked == page_size::transparent_huge) {
+    return thp != 0 ? huge
+                    : page_choice{page_size::base,
+                                  page_bytes,
+                                  {"this kernel has no transparent huge pages: base pages"}};
+  }
+  const std::size_t shortest = std::ranges::min(extents, {}, &extent::pages).pages();
+  return arithmetic::huge_pages_fit(std::min(shortest, SIZE_MAX / page_bytes) * page_bytes, thp)
+             ? huge
+             : base;
+}
+
+std::size_t policy_extent_limit(sys::kernel& kernel) {
+  const auto text = kernel.read_file("/proc/sys/vm/max_map_count");
+  std::size_t max_map_count = 65530; // the kernel's default, used if /proc is hidden
+  std::from_chars(text.value.data(), text.value.data() + text.value.size(), max_map_count);
+  return std::min(max_policy_extents, max_map_count / 4);
+}
+
 std::string describe(const extent& e) {
   return fmt::format("pages {}..{} on node {}", e.first_page, e.last_page, e.owner);
 }
@@ -196,3 +271,58 @@ placement place_extents(sys::kernel& kernel, std::span<std::byte> range,
 }
 
 } // namespace nodewise::engine
+
+// The public functions: they call the engine with the running kernel.
+namespace nodewise::inline v0 {
+
+namespace {
+
+/// The name of a value of an enumeration, from names in its order.
+template <class Enumeration>
+std::string_view name_of(Enumeration value,
+                         std::initializer_list<std::string_view> names) noexcept {
+  const auto at = static_cast<std::size_t>(value);
+  return at < names.size() ? names.begin()[at] : "unknown";
+}
+
+} // namespace
+
+std::string_view to_string(place_method method) noexcept {
+  return name_of(method, {"policy", "migration", "none"});
+}
+
+std::string_view to_string(page_size pages) noexcept {
+  return name_of(pages, {"automatic", "base", "transparent huge", "2 MiB", "1 GiB"});
+}
+
+placement place_extents(std::span<std::byte> range, const extent_source& extents,
+                        place_options options) {
+  if (engine::reserved_page_bytes(options.pages) != 0) {
+    throw error(error_kind::usage, "placing existing memory on reserved huge pages",
+                "memory gets its page size when it is mapped", "make a nodewise::region instead");
+  }
+  return engine::place_extents(sys::real_kernel(), range, extents, options);
+}
+
+migration migrate_extents(std::span<std::byte> range, std::span<const extent> extents) {
+  return engine::migrate_extents(sys::real_kernel(), range, extents);
+}
+
+void populate(std::span<std::byte> range) {
+  sys::kernel& kernel = sys::real_kernel();
+  const std::size_t page_bytes = kernel.base_page_bytes();
+  const std::size_t before = reinterpret_cast<std::uintptr_t>(range.data()) % page_bytes;
+  const std::size_t bytes = (before + range.size() + page_bytes - 1) / page_bytes * page_bytes;
+  const int failed = engine::populate(kernel, {range.data() - before, bytes}, page_bytes);
+  if (failed != 0) {
+    throw error(error_kind::system, fmt::format("memory for {} bytes", range.size()),
+                "populating them", "ask for less, or free memory on the nodes that were asked",
+                failed);
+  }
+}
+
+residency query_residency(std::span<const std::byte> range, std::span<const extent> extents) {
+  return engine::query_residency(sys::real_kernel(), range, extents);
+}
+
+} // namespace nodewise::inline v0

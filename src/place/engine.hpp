@@ -3,12 +3,6 @@
 // The placement engine over any kernel; the public functions call it with the real one.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <string>
-#include <vector>
-
 #include <nodewise/placement.hpp>
 
 #include "sys/kernel.hpp"

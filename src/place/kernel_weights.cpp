@@ -6,14 +6,13 @@
 #include <cerrno>
 #include <cmath>
 #include <numeric>
-#include <optional>
-#include <utility>
 
 #include <fmt/core.h>
 
 #include <nodewise/error.hpp>
+#include <nodewise/topology.hpp>
 
-#include "base/joined.hpp"
+#include "base/text.hpp"
 
 namespace nodewise::kernel_weights {
 
@@ -133,7 +132,6 @@ std::vector<std::uint32_t> in_proportion(const std::vector<double>& bandwidths) 
 
 std::vector<weight> by_bandwidth(const machine& measured, const node_set& nodes) {
   std::vector<double> bandwidths;
-  std::vector<weight> made;
   for (const node_id node : nodes) {
     const memory_node* const found = measured.find_node(node);
     const auto bandwidth = found != nullptr ? bandwidth_of(measured, *found) : std::nullopt;
@@ -143,23 +141,17 @@ std::vector<weight> by_bandwidth(const machine& measured, const node_set& nodes)
                   "nodewise measure, with processors of every node allowed; or name other nodes");
     }
     bandwidths.push_back(*bandwidth);
-    made.push_back({node, 1});
   }
   const std::vector<std::uint32_t> values = in_proportion(bandwidths);
-  for (std::size_t i = 0; i < made.size(); ++i) {
-    made[i].value = values[i];
+  std::vector<weight> made;
+  for (const node_id node : nodes) {
+    made.push_back({node, values[made.size()]});
   }
   return made;
 }
 
 std::vector<weight> by_bandwidth(const machine& measured) {
-  node_set nodes;
-  for (const memory_node& node : measured.nodes) {
-    if (node.memory_bytes != 0) {
-      nodes.insert(node.id);
-    }
-  }
-  return by_bandwidth(measured, nodes);
+  return by_bandwidth(measured, topology(measured).memory_nodes());
 }
 
 std::string shell_lines(std::span<const weight> weights) {

@@ -4,12 +4,6 @@
 // every process with the weighted interleave policy.
 #pragma once
 
-#include <cstdint>
-#include <span>
-#include <string>
-#include <vector>
-
-#include <nodewise/id_set.hpp>
 #include <nodewise/machine.hpp>
 
 #include "sys/kernel.hpp"

@@ -2,12 +2,8 @@
 #include <nodewise/memory_resource.hpp>
 
 #include <map>
-#include <memory>
 #include <mutex>
-#include <string>
-#include <vector>
 
-#include <nodewise/error.hpp>
 #include <nodewise/topology.hpp>
 
 namespace nodewise::inline v0 {
@@ -64,13 +60,9 @@ struct node_pool {
 std::pmr::memory_resource& resource_on(node_id node) {
   // Never destroyed: objects of static lifetime may still use it.
   static std::mutex& mutex = *new std::mutex;
-  static auto& pools = *new std::map<int, std::unique_ptr<node_pool>>;
+  static auto& pools = *new std::map<node_id, node_pool>;
   const std::lock_guard lock(mutex);
-  std::unique_ptr<node_pool>& found = pools[to_int(node)];
-  if (found == nullptr) {
-    found = std::make_unique<node_pool>(node);
-  }
-  return found->pool;
+  return pools.try_emplace(node, node).first->second.pool;
 }
 
 std::pmr::memory_resource& resource_blocked() {

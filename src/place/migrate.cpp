@@ -16,13 +16,10 @@ class mover {
       : kernel_(kernel), window_(window), report_(report) {}
 
   void move(const extent& e) {
-    for (std::size_t first = e.first_page; first < e.last_page;) {
-      const std::size_t last = std::min(first + batch_pages - pages_.size(), e.last_page);
-      for (; first < last; ++first) {
-        pages_.push_back(window_.page(first));
-        indices_.push_back(first);
-        nodes_.push_back(to_int(e.owner));
-      }
+    for (std::size_t page = e.first_page; page < e.last_page; ++page) {
+      pages_.push_back(window_.page(page));
+      indices_.push_back(page);
+      nodes_.push_back(to_int(e.owner));
       if (pages_.size() == batch_pages) {
         flush();
       }

@@ -2,33 +2,82 @@
 #include <nodewise/region.hpp>
 
 #include <cerrno>
-#include <cstdint>
-#include <string>
+#include <map>
+#include <memory>
 
 #include <sys/mman.h>
 
 #include <fmt/core.h>
 
 #include "place/engine.hpp"
+#include "sys/kernel.hpp"
 
 /// Defined by the agent, if it is preloaded: memory with its own distribution gets a name in
 /// profiles.
 extern "C" [[gnu::weak, gnu::visibility("default")]] void
 nodewise_agent_region(void* start, std::size_t bytes) noexcept;
 
-namespace nodewise::inline v0 {
+namespace nodewise::engine {
 
 namespace {
 
-struct mapping {
-  std::byte* start = nullptr;
-  std::size_t bytes = 0;
+/// Querying a node takes as long as tens of faults, and smaller ranges nearly always fit.
+constexpr std::size_t least_bytes_asked_for = std::size_t{16} << 20;
+
+struct room {
+  std::uint64_t asked = 0;
+  std::uint64_t there = UINT64_MAX; ///< if the kernel does not report it, nothing is refused
 };
 
-int hugetlb_flags(std::size_t page_bytes) {
-  // The kernel takes the page size's logarithm in the flags' upper bits.
-  return MAP_HUGETLB | (__builtin_ctzll(page_bytes) << 26);
+std::string answer(node_id node, const room& of) {
+  return fmt::format("node {} has {} MiB free or in pages of files, and {} MiB of the range would "
+                     "go there",
+                     node, of.there >> 20, of.asked >> 20);
 }
+
+} // namespace
+
+void require_room(sys::kernel& kernel, strictness how, placement& report) {
+  const std::size_t page = report.base_page_bytes;
+  if (report.method == place_method::migration) {
+    return; // the pages are in memory already, and failed moves are reported
+  }
+  if (how == strictness::prefer && report.pages * page < least_bytes_asked_for) {
+    return;
+  }
+  std::map<node_id, room> rooms;
+  std::map<node_id, extent> too_much;
+  for (const extent& e : report.asked) {
+    const auto [at, fresh] = rooms.try_emplace(e.owner);
+    room& own = at->second;
+    if (fresh) {
+      if (const auto now = sys::read_node_memory(kernel, e.owner)) {
+        own.there = now->free_bytes + now->cache_bytes;
+      }
+    }
+    own.asked += e.pages() * page;
+    if (own.asked > own.there) {
+      too_much.emplace(e.owner, e);
+    }
+  }
+  for (const auto& [node, first] : too_much) {
+    if (how == strictness::must) {
+      throw error(error_kind::system, fmt::format("memory for {}", describe(first)),
+                  answer(node, rooms[node]),
+                  "ask for less, free memory on the node, or let it go elsewhere: "
+                  "strictness::prefer",
+                  ENOMEM);
+    }
+    report.notes.push_back(
+        fmt::format("{}: the rest goes to other nodes", answer(node, rooms[node])));
+  }
+}
+
+} // namespace nodewise::engine
+
+namespace nodewise::inline v0 {
+
+namespace {
 
 [[noreturn]] void refuse(std::size_t bytes, const std::string& answered, std::string hint,
                          int code) {
@@ -45,7 +94,7 @@ std::size_t round_up(std::size_t bytes, std::size_t unit) {
 }
 
 /// Fresh memory that starts at a multiple of `alignment`, so that a huge page can start there.
-mapping map_aligned(sys::kernel& kernel, std::size_t bytes, std::size_t alignment) {
+std::span<std::byte> map_aligned(sys::kernel& kernel, std::size_t bytes, std::size_t alignment) {
   const auto reserved = kernel.map(bytes + alignment, sys::access::read_write, MAP_NORESERVE);
   if (!reserved) {
     refuse(bytes, "mmap", "ask for less, or raise the limits (ulimit -v, vm.overcommit_memory)",
@@ -66,20 +115,31 @@ mapping map_aligned(sys::kernel& kernel, std::size_t bytes, std::size_t alignmen
   return {start + before, bytes};
 }
 
-/// Maps reserved huge pages. If there are none, returns nothing with `prefer` and throws with
-/// `must`.
-mapping map_reserved(sys::kernel& kernel, std::size_t bytes, std::size_t page_bytes, strictness how,
-                     int& failed) {
-  const auto got = kernel.map(bytes, sys::access::read_write, hugetlb_flags(page_bytes));
-  failed = got.errno_value;
-  if (!got && how == strictness::must) {
-    refuse(bytes, "mmap of reserved huge pages",
-           fmt::format("reserve {0} pages: sysctl vm.nr_hugepages={0}, or take transparent huge "
-                       "pages",
-                       bytes / page_bytes),
-           got.errno_value);
+/// Maps the pages that `options` asks for. If there are no reserved huge pages, throws with `must`;
+/// else takes transparent ones, and changes `options` and adds a note.
+std::span<std::byte> map_pages(sys::kernel& kernel, std::size_t bytes, place_options& options,
+                               std::vector<std::string>& notes) {
+  if (const std::size_t reserved = engine::reserved_page_bytes(options.pages); reserved != 0) {
+    const std::size_t whole = round_up(bytes, reserved);
+    // The kernel takes the page size's logarithm in the flags' upper bits.
+    const int flags = MAP_HUGETLB | (__builtin_ctzll(reserved) << 26);
+    const auto got = kernel.map(whole, sys::access::read_write, flags);
+    if (got) {
+      return {static_cast<std::byte*>(got.value), whole};
+    }
+    if (options.how == strictness::must) {
+      refuse(whole, "mmap of reserved huge pages",
+             fmt::format("reserve {0} pages: sysctl vm.nr_hugepages={0}, or take transparent huge "
+                         "pages",
+                         whole / reserved),
+             got.errno_value);
+    }
+    notes.push_back(fmt::format("no reserved huge pages: mmap failed: {}; took transparent ones",
+                                errno_text(got.errno_value)));
+    options.pages = page_size::transparent_huge;
   }
-  return {static_cast<std::byte*>(got.value), bytes};
+  const std::size_t page = kernel.base_page_bytes();
+  return map_aligned(kernel, round_up(bytes, page), std::max(page, kernel.thp_bytes()));
 }
 
 } // namespace
@@ -92,34 +152,21 @@ region::region(std::size_t bytes, const extent_source& extents, place_options op
   }
   sys::kernel& kernel = sys::real_kernel();
   std::vector<std::string> notes;
-  mapping mapped;
-  if (const std::size_t reserved = engine::reserved_page_bytes(options.pages); reserved != 0) {
-    int failed = 0;
-    mapped = map_reserved(kernel, round_up(bytes, reserved), reserved, options.how, failed);
-    if (mapped.start == nullptr) {
-      notes.push_back(fmt::format("no reserved huge pages: mmap failed: {}; took transparent ones",
-                                  errno_text(failed)));
-      options.pages = page_size::transparent_huge;
-    }
-  }
-  if (mapped.start == nullptr) {
-    const std::size_t page = kernel.base_page_bytes();
-    mapped = map_aligned(kernel, round_up(bytes, page), std::max(page, kernel.thp_bytes()));
-  }
-  start_ = mapped.start;
-  mapped_bytes_ = mapped.bytes;
+  const std::span<std::byte> mapped = map_pages(kernel, bytes, options, notes);
+  start_ = mapped.data();
+  mapped_bytes_ = mapped.size();
   if (nodewise_agent_region != nullptr) {
     nodewise_agent_region(start_, mapped_bytes_);
   }
   try {
-    placed_ = engine::place_extents(kernel, {start_, mapped_bytes_}, extents, options);
+    placed_ = engine::place_extents(kernel, mapped, extents, options);
     placed_.notes.insert(placed_.notes.begin(), notes.begin(), notes.end());
     const std::size_t reserved = engine::reserved_page_bytes(options.pages);
     if (reserved == 0) {
       engine::require_room(kernel, options.how, placed_);
     } else {
       // A fault that finds no huge page on its node raises SIGBUS; populating reports an error.
-      const int failed = engine::populate(kernel, {start_, mapped_bytes_}, reserved);
+      const int failed = engine::populate(kernel, mapped, reserved);
       if (failed != 0) {
         refuse(bytes, "populating reserved huge pages",
                "reserve huge pages on each node: /sys/devices/system/node/node*/hugepages", failed);
@@ -139,12 +186,8 @@ region::region(region&& other) noexcept
 
 region& region::operator=(region&& other) noexcept {
   if (this != &other) {
-    release();
-    start_ = std::exchange(other.start_, nullptr);
-    bytes_ = std::exchange(other.bytes_, 0);
-    mapped_bytes_ = std::exchange(other.mapped_bytes_, 0);
-    number_ = std::exchange(other.number_, 0);
-    placed_ = std::move(other.placed_);
+    std::destroy_at(this);
+    std::construct_at(this, std::move(other));
   }
   return *this;
 }

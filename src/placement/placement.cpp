@@ -2,12 +2,13 @@
 #include "placement/placement.hpp"
 
 #include <algorithm>
-#include <string>
+#include <numeric>
+#include <utility>
 
-#include <fmt/core.h>
+#include <nodewise/arithmetic.hpp>
 
-#include "base/joined.hpp"
-#include "base/size_text.hpp"
+#include "base/numbers.hpp"
+#include "base/text.hpp"
 
 namespace nodewise::placements {
 
@@ -42,28 +43,11 @@ bool is_by_measurement(const placement& what) noexcept {
 
 std::string text_of(const placement& what) {
   const std::string word = word_of(what.how);
-  switch (what.how) {
-  case kind::none:
-  case kind::local:
-  case kind::map:
-    return word;
-  case kind::blocked:
-    return what.granule_bytes == 0
-               ? word
-               : fmt::format("{}:{}", rows_word, exact_size_text(what.granule_bytes));
-  case kind::thread:
-    return fmt::format("{}:{}", word, what.owners.front().owner);
-  case kind::cyclic:
-    return what.granule_bytes == 0
-               ? word
-               : fmt::format("{}:{}", word, exact_size_text(what.granule_bytes));
-  case kind::bind:
-  case kind::prefer:
-  case kind::interleave:
-  case kind::weighted:
-    break;
+  if (what.granule_bytes != 0) {
+    return fmt::format("{}:{}", what.how == kind::blocked ? rows_word : word,
+                       exact_size_text(what.granule_bytes));
   }
-  if (what.owners.empty()) {
+  if (what.owners.empty() || what.how == kind::cyclic || what.how == kind::map) {
     return word;
   }
   const auto weight_text = [](const owner_run& run) {
@@ -81,6 +65,52 @@ std::string run_text(const owner_run& run) {
   return run.parts == 1 ? std::to_string(run.owner) : fmt::format("{}*{}", run.owner, run.parts);
 }
 
+std::uint64_t sum_of(const std::vector<owner_run>& parts) {
+  return std::accumulate(parts.begin(), parts.end(), std::uint64_t{0},
+                         [](std::uint64_t sum, const owner_run& run) { return sum + run.parts; });
+}
+
+/// Reduces the map to at most `most` parts: rounds every edge down.
+std::vector<owner_run> coarser(const std::vector<owner_run>& parts, std::uint64_t most) {
+  const std::uint64_t whole = sum_of(parts);
+  std::vector<owner_run> made;
+  std::uint64_t edge = 0;
+  std::uint64_t before = 0;
+  for (const owner_run& run : parts) {
+    edge += run.parts;
+    const std::uint64_t after = arithmetic::multiply_divide(edge, most, whole);
+    if (after > before) {
+      made.push_back({after - before, run.owner});
+    }
+    before = after;
+  }
+  return made;
+}
+
+void join(std::vector<owner_run>& parts) {
+  std::vector<owner_run> made;
+  for (const owner_run& run : parts) {
+    if (!made.empty() && made.back().owner == run.owner) {
+      made.back().parts += run.parts;
+    } else {
+      made.push_back(run);
+    }
+  }
+  parts = std::move(made);
+}
+
+/// Reduces to the fewest runs and parts that express the same map.
+void reduce(std::vector<owner_run>& parts) {
+  join(parts);
+  std::uint64_t common = 0;
+  for (const owner_run& run : parts) {
+    common = std::gcd(common, run.parts);
+  }
+  for (owner_run& run : parts) {
+    run.parts /= common;
+  }
+}
+
 } // namespace
 
 std::string map_text(const std::vector<owner_run>& parts) {
@@ -92,27 +122,41 @@ std::string wire_text(const std::vector<owner_run>& runs) {
 }
 
 std::string wire_text(const placement& what) {
-  const std::string word = word_of(what.how);
-  switch (what.how) {
-  case kind::none:
-  case kind::local:
-    return word;
-  case kind::blocked:
-    return what.granule_bytes == 0 ? word : fmt::format("{}@{}", word, what.granule_bytes);
-  case kind::bind:
-  case kind::prefer:
-  case kind::interleave:
-    return fmt::format("{}@{}", word, joined(what.owners, ",", &owner_run::owner));
-  case kind::map:
-    return fmt::format("{}@{}", word, wire_text(what.owners));
-  case kind::weighted: // single pages in turn
-  case kind::cyclic:
-    return fmt::format("{}@{}@{}", word_of(kind::cyclic), what.granule_bytes,
-                       wire_text(what.owners));
-  case kind::thread:
-    return fmt::format("{}@{}", word_of(kind::prefer), what.owners.front().owner);
+  const traits& form = traits_of(traits_of(what.how).sent_as);
+  std::string text = form.word;
+  if (form.granule == granule_field::always || what.granule_bytes != 0) {
+    text += fmt::format("@{}", what.granule_bytes);
   }
-  return word;
+  return form.lists_owners() ? fmt::format("{}@{}", text, wire_text(what.owners)) : text;
+}
+
+std::size_t scaled_thread(std::size_t thread, std::size_t from, std::size_t to) {
+  return std::min(thread * to / from, to - 1);
+}
+
+std::vector<owner_run> scaled_parts(const std::vector<owner_run>& parts, std::size_t from,
+                                    std::size_t to) {
+  std::vector<owner_run> made;
+  for (const owner_run& run : parts) {
+    // On a common scale an old thread has length `to` and a new one length `from`.
+    const std::size_t begin = run.owner * to;
+    const std::size_t end = begin + to;
+    for (std::size_t thread = begin / from; thread * from < end; ++thread) {
+      const std::size_t overlap =
+          std::min(end, (thread + 1) * from) - std::max(begin, thread * from);
+      made.push_back({run.parts * overlap, thread});
+    }
+  }
+  return made;
+}
+
+std::vector<owner_run> simplified(std::vector<owner_run> parts, std::uint64_t most) {
+  reduce(parts);
+  if (sum_of(parts) > most) {
+    parts = coarser(parts, most);
+    reduce(parts);
+  }
+  return parts;
 }
 
 } // namespace nodewise::placements

@@ -3,17 +3,12 @@
 // Reads a placement from the words of the command line and of plan files.
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <limits>
-#include <optional>
-
-#include <fmt/core.h>
 
 #include <nodewise/error.hpp>
 
-#include "base/in_quotes.hpp"
-#include "base/parse_number.hpp"
-#include "base/size_text.hpp"
+#include "base/numbers.hpp"
+#include "base/text.hpp"
 #include "placement/placement.hpp"
 
 namespace nodewise::placements {
@@ -67,19 +62,24 @@ class reader {
       : text_(text), of_(of), nodes_(nodes) {}
 
   placement read() const {
+    const bool typed = of_ == grammar::command_line;
+    const char* const hint = typed ? command_hint : plan_hint;
     const std::size_t colon = text_.find(':');
     const bool more = colon != std::string_view::npos;
+    const std::string_view name = text_.substr(0, colon);
     const std::string_view behind = more ? text_.substr(colon + 1) : std::string_view{};
-    const word* const found = find(text_.substr(0, colon));
-    const rest follows = found == nullptr ? rest::never : rest_of(*found);
+    const auto column = typed ? &word::in_command : &word::in_plan;
+    const auto* const found =
+        std::ranges::find_if(grammar_of_words, [&](const word& each) { return name == each.name; });
+    const rest follows = found == grammar_of_words.end() ? rest::never : found->*column;
     if (follows == rest::never) {
-      refuse(fmt::format("there is no placement {}", in_quotes(text_.substr(0, colon))), hint());
+      refuse(fmt::format("there is no placement {}", in_quotes(name)), hint);
     }
     const bool optional = follows == rest::perhaps_nodes || follows == rest::perhaps_granule;
     if (follows == rest::nothing ? more : behind.empty() && (more || !optional)) {
       refuse(fmt::format("'{}' {} after a colon", found->name,
                          follows == rest::nothing ? "takes nothing" : "needs something"),
-             hint());
+             hint);
     }
     placement made{found->how, {}, 0};
     if (more) {
@@ -91,17 +91,6 @@ class reader {
  private:
   [[noreturn]] void refuse(const std::string& answered, const std::string& hint) const {
     throw error(error_kind::usage, std::string(text_), answered, hint);
-  }
-  [[nodiscard]] std::string hint() const {
-    return of_ == grammar::command_line ? command_hint : plan_hint;
-  }
-  [[nodiscard]] rest rest_of(const word& what) const noexcept {
-    return of_ == grammar::command_line ? what.in_command : what.in_plan;
-  }
-  static const word* find(std::string_view name) noexcept {
-    const auto* const found =
-        std::ranges::find_if(grammar_of_words, [&](const word& each) { return name == each.name; });
-    return found == grammar_of_words.end() ? nullptr : found;
   }
 
   void read_rest(rest follows, std::string_view behind, placement& into) const {
@@ -123,8 +112,7 @@ class reader {
     case rest::thread:
       read_thread(behind, into);
       return;
-    case rest::nothing:
-    case rest::never:
+    default:
       return;
     }
   }

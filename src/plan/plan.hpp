@@ -4,12 +4,6 @@
 // (nodewise/plan/1). docs/formats.md describes its fields.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include <nodewise/team_layout.hpp>
 
 #include "placement/placement.hpp"
@@ -17,20 +11,21 @@
 
 namespace nodewise::plans {
 
-/// Which objects an entry is for: those that meet all its conditions.
-struct condition {
+/// Which objects something is for, apart from the code that allocates them: those of these sizes,
+/// and of the objects that meet all other conditions those with these positions.
+struct object_match : byte_range, ordinals {
   std::string kind; ///< "heap", "map", "static", "group"; empty: any
   std::optional<std::string> symbol;
+  friend bool operator==(const object_match&, const object_match&) = default;
+};
+
+/// Which objects an entry is for: those that meet all its conditions.
+struct condition : object_match {
   std::string source;            ///< "solver.c:41": looked up in the program's line table
   std::vector<code_place> stack; ///< return addresses, innermost first: the caller, then its caller
   /// The lines of the further frames of the stack as far as they are known, innermost first. They
   /// distinguish callers of one allocating line when offsets are no longer valid.
   std::vector<std::string> callers;
-  std::uint64_t least_bytes = 0;
-  std::optional<std::uint64_t> most_bytes;
-  /// Of the objects that meet all other conditions, these in allocation order from 0; half-open.
-  std::optional<std::uint64_t> first;
-  std::optional<std::uint64_t> last;
   friend bool operator==(const condition&, const condition&) = default;
 };
 

@@ -26,8 +26,8 @@ struct code_place {
 
 /// Sizes of objects, both inclusive.
 struct byte_range {
-  std::uint64_t least = 0;
-  std::optional<std::uint64_t> most;
+  std::uint64_t least_bytes = 0;
+  std::optional<std::uint64_t> most_bytes = {};
   friend bool operator==(const byte_range&, const byte_range&) = default;
 };
 /// ">= 8M", "<= 1G", "= 4096", "8M-16M"; empty if any size matches.
@@ -37,8 +37,8 @@ struct byte_range {
 
 /// Positions of objects in allocation order, from 0; half-open.
 struct ordinals {
-  std::optional<std::uint64_t> first;
-  std::optional<std::uint64_t> last;
+  std::optional<std::uint64_t> first = {};
+  std::optional<std::uint64_t> last = {};
   friend bool operator==(const ordinals&, const ordinals&) = default;
 };
 /// "2", "0-3", "4-": both ends are included; empty if all objects match.

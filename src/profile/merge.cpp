@@ -1,31 +1,24 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include "profile/merge.hpp"
+#include "profile/profile.hpp"
 
 #include <algorithm>
 #include <iterator>
 #include <map>
 
-#include <fmt/core.h>
-
 #include <nodewise/error.hpp>
 
-#include "base/joined.hpp"
+#include "base/text.hpp"
 
 namespace nodewise::profile {
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& asked, const std::string& answered,
-                         const std::string& hint) {
-  throw error(error_kind::usage, asked, answered, hint);
-}
-
 program& rank_of(kept_profile& part) {
-  const program* const largest = largest_program(part.what);
-  if (largest == nullptr) {
-    refuse(part.file, "contains no program", "leave it out");
+  if (part.what.programs.empty()) {
+    throw error(error_kind::usage, part.file, "contains no program", "leave it out");
   }
-  return part.what.programs[static_cast<std::size_t>(largest - part.what.programs.data())];
+  return part.what
+      .programs[static_cast<std::size_t>(largest_program(part.what) - part.what.programs.data())];
 }
 
 /// Numbers the ranks in order if no rank has a number. Only the largest program of each is a rank.
@@ -42,14 +35,14 @@ void number_ranks(std::vector<kept_profile>& parts) {
     which.rank = rank.value_or(static_cast<int>(i));
     const auto [same, is_new] = file_of.try_emplace(*which.rank, parts[i].file);
     if (rank && !is_new) {
-      refuse(fmt::format("{} and {}", same->second, parts[i].file),
-             fmt::format("both are rank {} of a host", *rank),
-             "give the files of one run on one host, each once");
+      throw error(error_kind::usage, fmt::format("{} and {}", same->second, parts[i].file),
+                  fmt::format("both are rank {} of a host", *rank),
+                  "give the files of one run on one host, each once");
     }
   }
   if (numbered != 0 && numbered != parts.size()) {
-    refuse("combining several profiles", "only some of them are of MPI ranks",
-           "give the files of one run");
+    throw error(error_kind::usage, "combining several profiles",
+                "only some of them are of MPI ranks", "give the files of one run");
   }
 }
 
@@ -111,8 +104,8 @@ profile merge(std::vector<kept_profile> parts) {
   for (auto part = std::next(parts.begin()); part != parts.end(); ++part) {
     profile& from = part->what;
     if (from.page_bytes != made.page_bytes) {
-      refuse(fmt::format("{} and {}", parts.front().file, part->file),
-             "the sizes of their base pages differ", "give the files of one run on one host");
+      throw error(error_kind::usage, fmt::format("{} and {}", parts.front().file, part->file),
+                  "the sizes of their base pages differ", "give the files of one run on one host");
     }
     add_evidence(from.seen, made.seen);
     add_memory(from.memory, made.memory);

@@ -6,13 +6,9 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include <nodewise/id.hpp>
 
@@ -50,7 +46,7 @@ struct thread {
     std::uint64_t samples = 0;
     friend bool operator==(const stay&, const stay&) = default;
   };
-  std::vector<stay> stays;
+  std::vector<stay> stays = {};
   std::uint64_t instructions = 0;     ///< executed in the phase after initialisation; 0: unknown
   double began_s = 0;                 ///< after the program's start
   std::optional<double> ended_s = {}; ///< before the program's own end
@@ -285,5 +281,27 @@ struct profile {
 
 /// The program with the most bytes of objects; nullptr if there is no program.
 [[nodiscard]] const program* largest_program(const profile& in) noexcept;
+
+/// The name of each object of a program, by its position: the symbol of a static array
+/// ("grid::field" in C++ and in Fortran), a file's last part, or the line that allocated it. If one
+/// line allocates for several callers, as a wrapper or a template does, the caller's line
+/// distinguishes the objects: "solver.cpp:90 (through grid.hpp:12)". Several calls in one line are
+/// numbered in the order of their first objects: "solver.c:41 #2".
+[[nodiscard]] std::vector<std::string> names_of(const program& of);
+
+// Several profiles of one run as one: each rank of an MPI job writes its own.
+
+/// A profile and the file that it comes from, for error messages.
+struct kept_profile {
+  std::string file;
+  profile what;
+};
+
+/// Combines the programs of all profiles as if they ran at the same time. The largest program of
+/// each is a rank, with its own number, or in order if none has one. Evidence counts as present
+/// only if all parts have it; what only some lack is listed with their files. Throws `error`
+/// (usage) if base pages differ, two have the same rank, only some have one, or one contains no
+/// program.
+[[nodiscard]] profile merge(std::vector<kept_profile> parts);
 
 } // namespace nodewise::profile

@@ -10,18 +10,9 @@
 
 #include <nodewise/error.hpp>
 
-#include "base/local_rank.hpp"
+#include "base/environment.hpp"
 
 namespace nodewise::report {
-
-namespace {
-
-[[noreturn]] void refuse(std::string_view pattern, const std::string& answered,
-                         const std::string& hint) {
-  throw error(error_kind::usage, fmt::format("the output name '{}'", pattern), answered, hint);
-}
-
-} // namespace
 
 std::optional<std::string> local_mpi_rank() {
   const auto rank =
@@ -37,6 +28,9 @@ output_facts output_facts::of_this_process() {
 }
 
 std::string output_name(std::string_view pattern, const output_facts& facts) {
+  const auto refuse = [&](const std::string& answered, const char* hint) {
+    throw error(error_kind::usage, fmt::format("the output name '{}'", pattern), answered, hint);
+  };
   std::string name;
   for (std::size_t at = 0; at < pattern.size(); ++at) {
     if (pattern[at] != '%') {
@@ -53,10 +47,10 @@ std::string output_name(std::string_view pattern, const output_facts& facts) {
     } else if (letter == "r" && facts.local_rank) {
       name += *facts.local_rank;
     } else if (letter == "r") {
-      refuse(pattern, "%r is the local MPI rank, but no MPI launcher has set it",
+      refuse("%r is the local MPI rank, but no MPI launcher has set it",
              "start the command with mpirun or srun, or use %p (process) instead");
     } else {
-      refuse(pattern, letter.empty() ? "it ends in %" : fmt::format("%{} is unknown", letter),
+      refuse(letter.empty() ? "it ends in %" : fmt::format("%{} is unknown", letter),
              "%r is the local MPI rank, %h the host, %p the process, %% a percent sign");
     }
   }

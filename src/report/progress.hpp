@@ -3,9 +3,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
-#include <string>
-#include <string_view>
 
 #include "report/style.hpp"
 

@@ -1,7 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "report/style.hpp"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -10,15 +9,11 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <fmt/core.h>
+#include "base/text.hpp"
 
 namespace nodewise::report {
 
 namespace {
-
-constexpr std::size_t default_width = 80;
-constexpr std::size_t least_width = 20;
-constexpr std::size_t largest_width = 1000;
 
 std::string_view variable(const char* name) {
   const char* const value = std::getenv(name);
@@ -29,10 +24,7 @@ std::string_view variable(const char* name) {
 bool locale_is_utf8() {
   std::string_view locale;
   for (const char* const name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-    locale = variable(name);
-    if (!locale.empty()) {
-      break;
-    }
+    locale = locale.empty() ? variable(name) : locale;
   }
   std::string encoding;
   for (const char c : locale.substr(std::min(locale.find('.'), locale.size()))) {
@@ -51,7 +43,7 @@ std::size_t width_of(int fd, bool terminal) {
     winsize size{};
     width = ::ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
   }
-  return width == 0 ? default_width : std::clamp(width, least_width, largest_width);
+  return width == 0 ? style().width : std::clamp<std::size_t>(width, 20, 1000);
 }
 
 bool wants_colour(bool terminal) {
@@ -85,6 +77,31 @@ std::size_t after_escape(std::string_view text, std::size_t at) {
   return std::min(at + 1, text.size());
 }
 
+void wrap_paragraph(std::string_view text, std::size_t width, std::vector<std::string>& lines) {
+  std::string line;
+  for (const std::string_view word : split(text, ' ')) {
+    if (word.empty()) {
+      continue;
+    }
+    if (!line.empty() && display_width(line) + 1 + display_width(word) > width) {
+      lines.push_back(std::move(line));
+      line.clear();
+    }
+    line.append(line.empty() ? "" : " ").append(word);
+  }
+  lines.push_back(std::move(line));
+}
+
+std::string spaces_up_to(std::string_view text, std::size_t width) {
+  const std::size_t taken = display_width(text);
+  return std::string(width > taken ? width - taken : 0, ' ');
+}
+
+/// Makes text printable: messages hold names of files and programs.
+std::string shown(std::string_view text) {
+  return printable(text, kept_controls::newlines);
+}
+
 } // namespace
 
 style style::for_stream(int fd) {
@@ -99,6 +116,10 @@ style style::for_stream(int fd) {
 std::string paint(const style& how, tone what, std::string_view text) {
   const std::string_view code = tone_codes.at(static_cast<std::size_t>(what));
   return how.colour && !code.empty() && !text.empty() ? coloured(code, text) : std::string{text};
+}
+
+std::string title_line(std::string_view title, const style& how) {
+  return fmt::format("\n{}\n", paint(how, tone::strong, title));
 }
 
 std::string paint_node(const style& how, int node, std::string_view text) {
@@ -157,6 +178,47 @@ std::string format_percent(double ratio) {
 
 std::string format_percent(const std::optional<double>& ratio, std::string_view otherwise) {
   return ratio ? format_percent(*ratio) : std::string(otherwise);
+}
+
+std::vector<std::string> wrap(std::string_view text, std::size_t width) {
+  std::vector<std::string> lines;
+  for (const std::string_view paragraph : split(text, '\n')) {
+    wrap_paragraph(paragraph, width, lines);
+  }
+  return lines;
+}
+
+std::string wrap_indented(std::string_view text, std::size_t width, std::size_t indent) {
+  return joined(wrap(text, width > indent ? width - indent : 1), "\n" + std::string(indent, ' '));
+}
+
+std::string wrap_on_terminal(std::string_view text, const style& how, std::size_t indent) {
+  return how.terminal ? wrap_indented(text, how.width, indent) : std::string(text);
+}
+
+std::string pad_right(std::string_view text, std::size_t width) {
+  return std::string(text) + spaces_up_to(text, width);
+}
+
+std::string pad_left(std::string_view text, std::size_t width) {
+  return spaces_up_to(text, width) + std::string(text);
+}
+
+std::string error_text(const error& what, const style& how, std::string_view program) {
+  constexpr std::string_view label = "    hint: ";
+  const std::string text =
+      fmt::format("{} {} {}", paint(how, tone::bad, fmt::format("{}:", program)),
+                  paint(how, tone::strong, shown(what.asked()) + ":"), shown(what.answered()));
+  const std::string hint =
+      what.hint().empty() ? ""
+                          : fmt::format("{}{}\n", paint(how, tone::accent, label),
+                                        wrap_on_terminal(shown(what.hint()), how, label.size()));
+  return fmt::format("{}\n{}", wrap_on_terminal(text, how, label.size()), hint);
+}
+
+std::string warning_text(std::string_view what, const style& how, std::string_view program) {
+  const std::string label = fmt::format("{}: warning: ", program);
+  return wrap_on_terminal(paint(how, tone::warning, label) + shown(what), how, 4) + "\n";
 }
 
 } // namespace nodewise::report

@@ -1,4 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// Text for one stream: its colours, width and wrapping, figures, and messages.
 #pragma once
 
 #include <algorithm>
@@ -7,6 +9,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include <nodewise/error.hpp>
 
 namespace nodewise::report {
 
@@ -26,6 +31,9 @@ struct style {
 
 /// `text` in the colour of its tone, or unchanged if the style has no colour.
 [[nodiscard]] std::string paint(const style& how, tone what, std::string_view text);
+
+/// An empty line, then a line with the title of what follows.
+[[nodiscard]] std::string title_line(std::string_view title, const style& how);
 
 /// `text` in the colour of a NUMA node: a node has the same colour everywhere.
 [[nodiscard]] std::string paint_node(const style& how, int node, std::string_view text);
@@ -50,5 +58,35 @@ template <class Values, class Text = std::identity>
 /// The same, or this text if the ratio is unknown.
 [[nodiscard]] std::string format_percent(const std::optional<double>& ratio,
                                          std::string_view otherwise);
+
+/// `text` in lines of at most `width` columns, broken at spaces; a longer word gets a line of its
+/// own. Keeps line breaks in `text`. Returns at least one line.
+[[nodiscard]] std::vector<std::string> wrap(std::string_view text, std::size_t width);
+
+/// The same as one text: `indent` spaces before every line but the first.
+[[nodiscard]] std::string wrap_indented(std::string_view text, std::size_t width,
+                                        std::size_t indent);
+
+/// The same at the terminal's width; in a pipe or a file, lines stay whole.
+[[nodiscard]] std::string wrap_on_terminal(std::string_view text, const style& how,
+                                           std::size_t indent);
+
+/// `text` followed by spaces up to `width` columns.
+[[nodiscard]] std::string pad_right(std::string_view text, std::size_t width);
+/// `text` after spaces up to `width` columns.
+[[nodiscard]] std::string pad_left(std::string_view text, std::size_t width);
+
+/// What was attempted and why it failed, on one line that can be searched for; the hint below:
+///
+///     nodewise: --membind 9: this machine has no node 9
+///         hint: use one of 0-3; `nodewise topo` draws them
+///
+/// Ends with a newline.
+[[nodiscard]] std::string error_text(const error& what, const style& how,
+                                     std::string_view program = "nodewise");
+
+/// A line in the same format for something that is not an `error`: "nodewise: warning: ...".
+[[nodiscard]] std::string warning_text(std::string_view what, const style& how,
+                                       std::string_view program = "nodewise");
 
 } // namespace nodewise::report

@@ -7,8 +7,6 @@
 
 #include <fmt/core.h>
 
-#include "report/wrap.hpp"
-
 namespace nodewise::report {
 
 namespace {
@@ -93,6 +91,11 @@ std::string table::to_string(const style& how) const {
     write_row(row);
   }
   return out;
+}
+
+std::string table::below(std::string_view title, const style& how, std::size_t left_out) const {
+  const std::string more = left_out > 0 ? fmt::format("  and {} more\n", left_out) : "";
+  return empty() ? "" : title_line(title, how) + to_string(how) + more;
 }
 
 } // namespace nodewise::report

@@ -1,9 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "report/style.hpp"
 
@@ -50,6 +48,9 @@ class table {
   [[nodiscard]] bool empty() const noexcept { return rows_.empty(); }
   /// Every line ends with a newline, without spaces before it.
   [[nodiscard]] std::string to_string(const style& how) const;
+  /// The same below a title (`title_line`), and the number of rows left out; empty without rows.
+  [[nodiscard]] std::string below(std::string_view title, const style& how,
+                                  std::size_t left_out = 0) const;
 
  private:
   [[nodiscard]] std::vector<std::size_t> widths(const style& how) const;

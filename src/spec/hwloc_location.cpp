@@ -4,18 +4,14 @@
 // (docs/specs.md): to name an object that does not exist is an error; processors that are not
 // allowed are counted but cannot be named; below a node that shares its processors with memory-only
 // nodes, cores are found as in releases after 2.9.0.
-#include "spec/hwloc_location.hpp"
-
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include <fmt/core.h>
 
-#include "spec/device_name.hpp"
 #include "spec/hwloc_words.hpp"
 #include "spec/parts.hpp"
-#include "spec/refusals.hpp"
+#include "spec/syntaxes.hpp"
 
 namespace nodewise::spec {
 
@@ -59,7 +55,7 @@ class location_evaluator {
                      std::optional<node_purpose> nodes, bool caches)
       : where_(where), files_(files), for_processors_(!nodes),
         purpose_(nodes.value_or(node_purpose::processors)), usable_(usable_nodes(where, purpose_)),
-        parts_(where, files, caches ? parts::caches::read : parts::caches::unread) {}
+        parts_(where, files, caches) {}
 
   [[nodiscard]] selection run(const std::vector<location>& locations) {
     selection all;
@@ -78,7 +74,8 @@ class location_evaluator {
       return of_mask(*one.mask);
     }
     if (one.device) {
-      return of_device(*one.device);
+      const node_set nodes = nodes_near(*one.device, where_, files_);
+      return {cpus_of(nodes, where_), nodes};
     }
     if (one.levels.empty()) {
       return {where_.machine().cpus(), where_.machine().node_ids()};
@@ -88,7 +85,7 @@ class location_evaluator {
       candidates_.push_back(objects_of(each));
     }
     selection found;
-    add_below(one, 0, {}, found);
+    add_below(one, 0, nullptr, true, found);
     return found;
   }
 
@@ -108,11 +105,6 @@ class location_evaluator {
     return {mask, nodes_beside(mask)};
   }
 
-  [[nodiscard]] selection of_device(const device_name& name) const {
-    const node_set nodes = nodes_near(name, where_, files_);
-    return {cpus_of(nodes, where_), nodes};
-  }
-
   [[nodiscard]] node_set nodes_beside(const cpu_set& cpus) const {
     node_set nodes;
     for (const node_part& each : parts_.nodes()) {
@@ -121,32 +113,6 @@ class location_evaluator {
       }
     }
     return nodes;
-  }
-
-  [[nodiscard]] static std::vector<object> from_sets(std::vector<cpu_set> sets) {
-    std::vector<object> objects;
-    for (cpu_set& each : sets) {
-      if (!each.empty()) {
-        objects.push_back({std::move(each)});
-      }
-    }
-    return objects;
-  }
-
-  [[nodiscard]] std::vector<object> nodes() const {
-    std::vector<object> objects;
-    for (const node_part& each : parts_.nodes()) {
-      if (!each.near.empty()) {
-        objects.push_back({each.near, each.is});
-      }
-    }
-    return objects;
-  }
-
-  [[nodiscard]] static std::vector<cpu_set> one_by_one(const std::vector<cpu_id>& cpus) {
-    std::vector<cpu_set> sets;
-    std::ranges::transform(cpus, std::back_inserter(sets), [](cpu_id cpu) { return cpu_set{cpu}; });
-    return sets;
   }
 
   /// The processors of the objects of a level that are not nodes.
@@ -161,7 +127,7 @@ class location_evaluator {
     case object_kind::core:
       return parts_.cores();
     case object_kind::pu:
-      return one_by_one(parts_.processors());
+      return parts_.processors();
     case object_kind::node:
       break;
     }
@@ -170,7 +136,16 @@ class location_evaluator {
 
   /// The objects in hwloc's order. Throws if the machine value has none.
   [[nodiscard]] std::vector<object> objects_of(const level& one) const {
-    std::vector<object> objects = one.kind == object_kind::node ? nodes() : from_sets(sets_of(one));
+    std::vector<object> objects;
+    for (const cpu_set& each : sets_of(one)) {
+      objects.push_back({each});
+    }
+    if (one.kind == object_kind::node) {
+      for (const node_part& each : parts_.nodes()) {
+        objects.push_back({each.near, each.is});
+      }
+    }
+    std::erase_if(objects, [](const object& each) { return each.near.empty(); });
     if (one.memory) {
       if (std::ranges::all_of(objects, [](const object& each) {
             return each.node->kind == memory_kind::unknown;
@@ -187,19 +162,14 @@ class location_evaluator {
     return objects;
   }
 
-  /// Where to look for the objects of a level: in an object, or anywhere.
-  struct surroundings {
-    const object* within = nullptr;
-    bool chosen = true; ///< by its number, not by "all" and its like
-  };
-
-  /// Adds the objects of level `depth`. A missing object is skipped if its parent was not chosen by
-  /// number, and refused otherwise.
-  void add_below(const location& one, std::size_t depth, surroundings around, selection& found) {
+  /// Adds the objects of level `depth` that are in `within`, or anywhere. A missing object is
+  /// refused if `within` was `chosen` by its number, and skipped if by "all" and its like.
+  void add_below(const location& one, std::size_t depth, const object* within, bool chosen,
+                 selection& found) {
     const level& here = one.levels[depth];
     std::vector<const object*> inside;
     for (const object& each : candidates_[depth]) {
-      if (around.within == nullptr || each.within(*around.within)) {
+      if (within == nullptr || each.within(*within)) {
         inside.push_back(&each);
       }
     }
@@ -208,14 +178,14 @@ class location_evaluator {
     int amount = which.open()  ? (width - which.first + which.step - 1) / which.step
                  : which.wraps ? std::min(which.amount, width)
                                : which.amount;
-    if (amount <= 0 && around.chosen) {
+    if (amount <= 0 && chosen) {
       refuse_number(one, here, which.first, width);
     }
     for (int at = which.first; amount > 0; at += which.step, --amount) {
       at = which.wraps && at >= width ? 0 : at;
       if (at < width) {
-        add_object(one, depth, *inside[static_cast<std::size_t>(at)], at, around.chosen, found);
-      } else if (around.chosen) {
+        add_object(one, depth, *inside[static_cast<std::size_t>(at)], at, chosen, found);
+      } else if (chosen) {
         refuse_number(one, here, at, width);
       } else {
         return;
@@ -230,7 +200,7 @@ class location_evaluator {
     if (depth + 1 == one.levels.size()) {
       add(named, fmt::format("{}:{}", here.name, at), chosen, found);
     } else if (!named.cpus().empty()) {
-      add_below(one, depth + 1, {&named, chosen}, found);
+      add_below(one, depth + 1, &named, chosen, found);
     } else if (chosen) { // a memory's name does not name the processors near it
       check_node(named.node->id, where_, node_purpose::processors, usable_);
     }

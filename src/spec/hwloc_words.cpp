@@ -7,8 +7,8 @@
 
 #include <fmt/core.h>
 
-#include "base/split.hpp"
-#include "spec/refusals.hpp"
+#include "base/text.hpp"
+#include "spec/numactl_list.hpp"
 
 namespace nodewise::spec {
 

@@ -3,15 +3,7 @@
 // The grammar of hwloc's locations; hwloc_location.cpp resolves them on a machine.
 #pragma once
 
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include <nodewise/id_set.hpp>
-#include <nodewise/machine.hpp>
-
-#include "spec/device_name.hpp"
+#include "spec/devices.hpp"
 
 namespace nodewise::spec {
 

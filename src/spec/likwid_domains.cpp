@@ -4,6 +4,7 @@
 #include "spec/likwid_domains.hpp"
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 #include <fmt/core.h>
@@ -12,42 +13,22 @@ namespace nodewise::spec {
 
 namespace {
 
-/// A processor and its number among the hardware threads of its core, allowed or not.
-struct hardware_thread {
-  cpu_id cpu{};
-  int rank = 0;
-};
-
-std::string tag_of(char letter, std::size_t number) {
-  return letter == 'N' ? "N" : fmt::format("{}{}", letter, number);
+std::vector<cpu_id> flattened(const std::vector<std::vector<cpu_id>>& groups) {
+  std::vector<cpu_id> all;
+  std::ranges::copy(groups | std::views::join, std::back_inserter(all));
+  return all;
 }
 
 } // namespace
 
 std::vector<cpu_id> likwid_domain::core_by_core() const {
-  std::vector<cpu_id> all;
-  for (const std::vector<cpu_id>& core : cores) {
-    all.insert(all.end(), core.begin(), core.end());
-  }
-  return all;
+  return flattened(cores);
 }
 
 bool is_likwid_domain(std::string_view name) noexcept {
   constexpr std::string_view letters = "SDCM";
   return name == "N" || (!name.empty() && letters.find(name[0]) != std::string_view::npos &&
                          name.find_first_not_of("0123456789", 1) == std::string_view::npos);
-}
-
-std::vector<likwid_domain> likwid_domains::all(char letter) const {
-  std::vector<likwid_domain> made;
-  for (const cpu_set& each : sets_of(letter)) {
-    made.push_back(make(tag_of(letter, made.size()), each));
-  }
-  return made;
-}
-
-likwid_domain likwid_domains::one(char letter, std::size_t number) const {
-  return make(tag_of(letter, number), sets_of(letter)[number]);
 }
 
 std::vector<cpu_set> likwid_domains::sets_of(char letter) const {
@@ -72,9 +53,7 @@ std::vector<cpu_set> likwid_domains::sets_of(char letter) const {
 std::vector<cpu_set> likwid_domains::packages() const {
   std::vector<cpu_set> sets = machine_.packages();
   if (sets.empty()) { // some architectures have none: LIKWID uses nodes instead
-    for (const node_part& each : machine_.nodes()) {
-      sets.push_back(each.is->cpus);
-    }
+    sets = sets_of('M');
   }
   std::erase_if(sets, [](const cpu_set& each) { return each.empty(); });
   std::ranges::sort(sets, {}, &cpu_set::first);
@@ -104,18 +83,20 @@ std::vector<cpu_set> likwid_domains::cache_groups() const {
   return sets;
 }
 
-likwid_domain likwid_domains::make(std::string tag, const cpu_set& cpus) const {
+likwid_domain likwid_domains::make(char letter, std::size_t number, const cpu_set& cpus) const {
   likwid_domain made;
-  made.tag = std::move(tag);
+  made.tag = letter == 'N' ? "N" : fmt::format("{}{}", letter, number);
   const cpu_set usable = cpus & where_.allowed_cpus();
-  std::vector<hardware_thread> threads;
+  std::vector<std::vector<cpu_id>>
+      by_rank; // the first hardware threads of all cores, the second...
   for (const cpu_set& core : cores_) {
     std::vector<cpu_id> here;
-    int rank = 0;
+    by_rank.resize(std::max(by_rank.size(), core.size()));
+    std::size_t rank = 0; // among the threads of its core, allowed or not
     for (const cpu_id cpu : core) {
       if (usable.contains(cpu)) {
         here.push_back(cpu);
-        threads.push_back({cpu, rank});
+        by_rank[rank].push_back(cpu);
       }
       ++rank;
     }
@@ -123,13 +104,7 @@ likwid_domain likwid_domains::make(std::string tag, const cpu_set& cpus) const {
       made.cores.push_back(std::move(here));
     }
   }
-  for (int rank = 0; made.indexed.size() < threads.size(); ++rank) {
-    for (const hardware_thread& each : threads) {
-      if (each.rank == rank) {
-        made.indexed.push_back(each.cpu);
-      }
-    }
-  }
+  made.indexed = flattened(by_rank);
   return made;
 }
 

@@ -4,12 +4,6 @@
 // that share the last cache, M0.. NUMA nodes.
 #pragma once
 
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include <nodewise/topology.hpp>
-
 #include "spec/parts.hpp"
 
 namespace nodewise::spec {
@@ -34,17 +28,14 @@ class likwid_domains {
   likwid_domains(const topology& where, const parts& machine)
       : where_(where), machine_(machine), cores_(machine.cores()) {}
 
-  /// All of a kind: 'N', 'S', 'D', 'C' or 'M'.
-  [[nodiscard]] std::vector<likwid_domain> all(char letter) const;
-  [[nodiscard]] std::size_t count(char letter) const { return sets_of(letter).size(); }
-  /// One of a kind; it must exist.
-  [[nodiscard]] likwid_domain one(char letter, std::size_t number) const;
+  /// The processors of each domain of a kind: 'N', 'S', 'D', 'C' or 'M'.
+  [[nodiscard]] std::vector<cpu_set> sets_of(char letter) const;
+  /// The domain of one of these sets, with its number among them.
+  [[nodiscard]] likwid_domain make(char letter, std::size_t number, const cpu_set& cpus) const;
 
  private:
-  [[nodiscard]] std::vector<cpu_set> sets_of(char letter) const;
   [[nodiscard]] std::vector<cpu_set> packages() const;
   [[nodiscard]] std::vector<cpu_set> cache_groups() const;
-  [[nodiscard]] likwid_domain make(std::string tag, const cpu_set& cpus) const;
 
   const topology& where_;
   const parts& machine_;

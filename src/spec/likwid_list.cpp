@@ -2,19 +2,14 @@
 //
 // The rules are those of LIKWID 5.2 (cpustring.c), except for texts that name more than there is:
 // see docs/specs.md.
-#include "spec/likwid_list.hpp"
-
 #include <algorithm>
-#include <iterator>
-#include <string>
 #include <utility>
 
 #include <fmt/core.h>
 
-#include "base/split.hpp"
+#include "base/text.hpp"
 #include "spec/likwid_domains.hpp"
-#include "spec/numactl_list.hpp"
-#include "spec/refusals.hpp"
+#include "spec/syntaxes.hpp"
 
 namespace nodewise::spec {
 
@@ -67,7 +62,7 @@ class evaluator {
       std::ranges::copy(numactl_cpus(item, where_), std::back_inserter(list_));
     } else if (fields.size() == 1) {
       append(find(fields[0]).core_by_core());
-    } else if (is_policy(fields[1])) {
+    } else if (fields[1] == "scatter" || fields[1] == "balanced" || fields[1] == "cbalanced") {
       add_policy(fields);
     } else {
       add_logical(fields, 0);
@@ -93,17 +88,17 @@ class evaluator {
       refuse_list(text_, fmt::format("'{}' is not a domain", name),
                   "name N, S0 (package), D0 (die), C0 (last cache) or M0 (node)");
     }
-    const char letter = name[0];
+    const std::vector<cpu_set> sets = domains_.sets_of(name[0]);
     std::vector<likwid_domain> all;
     if (name.size() > 1) {
-      const int number = number_of(name.substr(1));
-      const std::size_t count = domains_.count(letter);
-      if (number < 0 || static_cast<std::size_t>(number) >= count) {
-        refuse_missing(name, count);
+      const auto number = static_cast<std::size_t>(number_of(name.substr(1)));
+      if (number >= sets.size()) { // -1, for text that is not a number, becomes the largest
+        refuse_missing(name, sets.size());
       }
-      all.push_back(domains_.one(letter, static_cast<std::size_t>(number)));
-    } else {
-      all = domains_.all(letter);
+      all.push_back(domains_.make(name[0], number, sets[number]));
+    }
+    for (std::size_t number = 0; name.size() == 1 && number < sets.size(); ++number) {
+      all.push_back(domains_.make(name[0], number, sets[number]));
     }
     std::erase_if(all, [](const likwid_domain& each) { return each.indexed.empty(); });
     if (all.empty()) {
@@ -189,10 +184,6 @@ class evaluator {
 
   // "M:scatter", "S:balanced:4", "S:cbalanced:4"
 
-  [[nodiscard]] static bool is_policy(std::string_view word) noexcept {
-    return word == "scatter" || word == "balanced" || word == "cbalanced";
-  }
-
   void add_policy(const std::vector<std::string_view>& fields) {
     if (fields.size() > 3) {
       refuse_list(text_, "too many fields", "write M:scatter or M:scatter:4");
@@ -268,8 +259,7 @@ class evaluator {
 };
 
 parts parts_for(std::string_view text, const topology& where, const system_files& files) {
-  const bool caches = text.find('C') != std::string_view::npos;
-  return {where, files, caches ? parts::caches::read : parts::caches::unread};
+  return {where, files, text.find('C') != std::string_view::npos};
 }
 
 /// The numbers of a text such as "M0@M1": 0 and 1; empty for other texts.

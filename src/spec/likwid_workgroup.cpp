@@ -1,17 +1,12 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include "spec/likwid_workgroup.hpp"
-
 #include <algorithm>
 #include <array>
-#include <optional>
-#include <string>
 #include <utility>
 
 #include <fmt/core.h>
 
-#include "base/parse_number.hpp"
-#include "base/split.hpp"
-#include "spec/refusals.hpp"
+#include "base/numbers.hpp"
+#include "base/text.hpp"
 #include "spec/spec.hpp"
 
 namespace nodewise::spec {

@@ -1,13 +1,9 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "spec/parts.hpp"
 
-#include <algorithm>
 #include <climits>
-#include <functional>
-#include <tuple>
-#include <utility>
 
-#include "spec/refusals.hpp"
+#include "spec/numactl_list.hpp"
 #include "topology/part_sets.hpp"
 
 namespace nodewise::spec {
@@ -32,9 +28,9 @@ std::vector<const memory_node*> by_logical_number(const machine& all) {
 
 } // namespace
 
-parts::parts(const topology& where, const system_files& files, caches wanted)
+parts::parts(const topology& where, const system_files& files, bool with_caches)
     : where_(where), caches_(where.machine().caches) {
-  if (caches_.empty() && wanted == caches::read) {
+  if (caches_.empty() && with_caches) {
     caches_ = files.caches_of(where.machine().cpus());
   }
   order_processors();
@@ -71,32 +67,24 @@ void parts::order_processors() {
   add(caches_);
   add(all.cores);
   std::ranges::sort(sets, std::greater{}, &std::pair<std::size_t, cpu_set>::first);
-  struct keyed {
-    std::vector<std::pair<int, cpu_id>> key;
-    cpu_id cpu{};
-  };
-  std::vector<keyed> keys(rank.size());
+  std::vector<std::vector<std::pair<int, cpu_id>>> keys(rank.size());
   for (const auto& [size, set] : sets) {
     std::pair first(INT_MAX, cpu_id{INT_MAX});
     for (const cpu_id cpu : set) {
       first = std::min(first, {rank[index(cpu)], cpu});
     }
     for (const cpu_id cpu : set) {
-      keys[index(cpu)].key.push_back(first);
+      keys[index(cpu)].push_back(first);
     }
   }
-  std::vector<keyed> sorted;
   for (const cpu_id cpu : cpus) {
-    keyed& one = keys[index(cpu)];
-    one.cpu = cpu;
-    one.key.emplace_back(rank[index(cpu)], cpu);
-    sorted.push_back(std::move(one));
+    keys[index(cpu)].emplace_back(rank[index(cpu)], cpu);
+    order_.push_back(cpu);
   }
-  std::ranges::sort(sorted, {}, &keyed::key);
+  std::ranges::sort(order_, {}, [&](cpu_id cpu) -> const auto& { return keys[index(cpu)]; });
   position_.assign(rank.size(), INT_MAX);
-  for (const keyed& one : sorted) {
-    position_[index(one.cpu)] = static_cast<int>(order_.size());
-    order_.push_back(one.cpu);
+  for (std::size_t i = 0; i < order_.size(); ++i) {
+    position_[index(order_[i])] = static_cast<int>(i);
   }
 }
 
@@ -149,6 +137,14 @@ int parts::first_position(const cpu_set& cpus) const {
 std::vector<cpu_set> parts::in_order(std::vector<cpu_set> sets) const {
   std::ranges::sort(
       sets, {}, [this](const cpu_set& set) { return std::pair(first_position(set), set.size()); });
+  return sets;
+}
+
+std::vector<cpu_set> parts::processors() const {
+  std::vector<cpu_set> sets;
+  for (const cpu_id cpu : order_) {
+    sets.push_back({cpu});
+  }
   return sets;
 }
 

@@ -4,11 +4,9 @@
 // children of each part ordered by their first processors.
 #pragma once
 
-#include <vector>
-
 #include <nodewise/topology.hpp>
 
-#include "spec/system_files.hpp"
+#include "spec/devices.hpp"
 
 namespace nodewise::spec {
 
@@ -21,13 +19,12 @@ struct node_part {
 /// Valid as long as the topology is.
 class parts {
  public:
-  enum class caches { unread, read };
+  /// `with_caches`: whether to read caches from the system's files if the machine value has none.
+  /// Caches affect the order only if processors that share one are not numbered consecutively.
+  parts(const topology& where, const system_files& files, bool with_caches);
 
-  /// `wanted`: whether to read caches from the system's files if the machine value has none. Caches
-  /// affect the order only if processors that share one are not numbered consecutively.
-  parts(const topology& where, const system_files& files, caches wanted);
-
-  [[nodiscard]] const std::vector<cpu_id>& processors() const noexcept { return order_; }
+  /// Each processor by itself.
+  [[nodiscard]] std::vector<cpu_set> processors() const;
   /// Each processor that belongs to no core counts as a core.
   [[nodiscard]] std::vector<cpu_set> cores() const;
   [[nodiscard]] std::vector<cpu_set> packages() const;

@@ -1,14 +1,8 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include "spec/spec.hpp"
-
 #include <fmt/core.h>
 
-#include "spec/device_name.hpp"
-#include "spec/hwloc_location.hpp"
-#include "spec/likwid_list.hpp"
-#include "spec/numactl_list.hpp"
-#include "spec/refusals.hpp"
-#include "spec/system_files.hpp"
+#include "spec/spec.hpp"
+#include "spec/syntaxes.hpp"
 
 namespace nodewise::spec {
 
@@ -25,17 +19,6 @@ void check_length(std::string_view text) {
 
 std::vector<cpu_id> ascending(const cpu_set& cpus) {
   return {cpus.begin(), cpus.end()};
-}
-
-/// The allowed processors nearest to a device.
-cpu_set cpus_near(const device_name& device, const topology& where, const system_files& files) {
-  const node_set nodes = nodes_near(device, where, files);
-  cpu_set cpus = cpus_of(nodes, where) & where.allowed_cpus();
-  if (cpus.empty()) {
-    check_node(nodes.first(), where, node_purpose::processors,
-               usable_nodes(where, node_purpose::processors));
-  }
-  return cpus;
 }
 
 /// The usable nodes nearest to a device.
@@ -78,7 +61,11 @@ cpu_list resolve_cpus(std::string_view text, const topology& where, std::string_
     break;
   }
   const auto device = read_device_name(text);
-  return {ascending(device ? cpus_near(*device, where, files) : numactl_cpus(text, where))};
+  if (!device) {
+    return {ascending(numactl_cpus(text, where))};
+  }
+  const node_set nodes = usable_near(*device, where, node_purpose::processors, files);
+  return {ascending(cpus_of(nodes, where) & where.allowed_cpus())};
 }
 
 node_set resolve_nodes(std::string_view text, const topology& where, node_purpose purpose,

@@ -15,13 +15,7 @@
 // - numactl's otherwise: plain numbers always are.
 #pragma once
 
-#include <string_view>
-#include <vector>
-
-#include <nodewise/id_set.hpp>
-#include <nodewise/topology.hpp>
-
-#include "spec/node_purpose.hpp"
+#include "spec/numactl_list.hpp"
 
 namespace nodewise::spec {
 
@@ -55,5 +49,23 @@ struct cpu_list {
 /// How much of the machine the sysfs reader must read for a text: nodes, cores or all. Devices are
 /// read later, when a text names them.
 [[nodiscard]] sysfs_detail detail_for(std::string_view text) noexcept;
+
+// Workgroups as likwid-bench -w reads them: "S0:1GB:2:1:2-0:S1,1:S1".
+
+/// Threads, and the nodes of the arrays that they work on.
+struct workgroup {
+  std::vector<cpu_id> cpus; ///< a thread on each
+  std::uint64_t bytes = 0;  ///< of all arrays together
+  /// The node of each array, by its number; unknown_node if the text does not name it. The text
+  /// does not name the node of any array beyond the end either.
+  std::vector<node_id> arrays;
+};
+
+/// Parses DOMAIN:SIZE[:THREADS[:CHUNK:STRIDE]][-ARRAY:DOMAIN,...]. Chooses threads from the domain
+/// like likwid-pin's expressions, by default all of its hardware threads; kB, MB and GB are powers
+/// of 1000, as in LIKWID, KiB, MiB and GiB of 1024. Throws `error` (usage) that shows the invalid
+/// part, and for an array's domain with more than one memory.
+[[nodiscard]] workgroup parse_workgroup(std::string_view text, const topology& where,
+                                        std::string_view root = "/");
 
 } // namespace nodewise::spec

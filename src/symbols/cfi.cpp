@@ -2,14 +2,13 @@
 #include "symbols/cfi.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <string_view>
 
 #include <dwarf.h>
 
-#include "symbols/cfi_program.hpp"
-
 namespace nodewise::symbols {
+
+using rule_place = frame_rule::place;
 
 namespace {
 
@@ -41,7 +40,183 @@ bool is_little_elf64(Elf* elf) {
   return ident != nullptr && ident[EI_CLASS] == ELFCLASS64 && ident[EI_DATA] == ELFDATA2LSB;
 }
 
+std::optional<std::uint64_t> encoded_value(byte_reader& in, std::uint8_t encoding) {
+  const bool with_sign = (encoding & DW_EH_PE_signed) != 0;
+  const unsigned size = encoding & 0x07U;
+  switch (size) {
+  case DW_EH_PE_absptr:
+    return with_sign ? std::nullopt : std::optional(in.fixed<std::uint64_t>());
+  case DW_EH_PE_uleb128:
+    return with_sign ? static_cast<std::uint64_t>(in.sleb()) : in.uleb();
+  case DW_EH_PE_udata2:
+  case DW_EH_PE_udata4:
+  case DW_EH_PE_udata8:
+    return in.number(1U << (size - 1), with_sign);
+  default:
+    return std::nullopt;
+  }
+}
+
 } // namespace
+
+std::optional<std::uint64_t> encoded_address(byte_reader& in, std::uint8_t encoding,
+                                             std::uint64_t position) {
+  const std::uint64_t here = position + in.position();
+  const auto value = encoded_value(in, encoding);
+  const unsigned relative_to = encoding & 0xf0U;
+  if (!value || in.failed() || (relative_to != DW_EH_PE_absptr && relative_to != DW_EH_PE_pcrel)) {
+    return std::nullopt;
+  }
+  return relative_to == DW_EH_PE_pcrel ? *value + here : *value;
+}
+
+bool frame_program::run(byte_span instructions, std::uint64_t begin, std::uint64_t address) {
+  byte_reader in(instructions);
+  location_ = begin;
+  while (!in.at_end() && !in.failed()) {
+    // Nearly always one or two bytes, rarely more than a hundred in all.
+    if (!step(in, in.fixed<std::uint8_t>())) {
+      return false;
+    }
+    if (location_ > address) {
+      return !in.failed();
+    }
+  }
+  return !in.failed();
+}
+
+bool frame_program::step(byte_reader& in, std::uint8_t code) {
+  const std::uint8_t operand = code & 0x3fU;
+  switch (code & 0xc0U) {
+  case DW_CFA_advance_loc:
+    return advance(operand);
+  case DW_CFA_offset:
+    return set(operand, rule_place::memory, scaled(static_cast<std::int64_t>(in.uleb())));
+  case DW_CFA_restore:
+    return restore(operand);
+  default:
+    break;
+  }
+  switch (code) {
+  case DW_CFA_nop:
+  case DW_CFA_GNU_window_save: // AArch64: toggles signing of return addresses
+    return true;
+  case DW_CFA_GNU_args_size:
+    (void)in.uleb();
+    return true;
+  case DW_CFA_set_loc:
+    // Its own position is not known here, so only absolute addresses work.
+    if (const auto to = encoded_address(in, units_.encoding, 0);
+        to && (units_.encoding & 0xf0U) == DW_EH_PE_absptr && *to >= location_) {
+      location_ = *to;
+      return true;
+    }
+    return false;
+  case DW_CFA_advance_loc1:
+  case DW_CFA_advance_loc2:
+  case DW_CFA_advance_loc4:
+    return advance(in.number(1U << (code - DW_CFA_advance_loc1), false));
+  case DW_CFA_remember_state:
+    remembered_.push_back(now_);
+    return remembered_.size() <= deepest;
+  case DW_CFA_restore_state:
+    if (remembered_.empty()) {
+      return false;
+    }
+    now_ = remembered_.back();
+    remembered_.pop_back();
+    return true;
+  default:
+    return step_of_cfa(in, code) || step_of_register(in, code);
+  }
+}
+
+bool frame_program::step_of_cfa(byte_reader& in, std::uint8_t code) {
+  switch (code) {
+  case DW_CFA_def_cfa:
+    now_.cfa = {rule_place::register_sum, in.uleb(), static_cast<std::int64_t>(in.uleb()), {}};
+    return true;
+  case DW_CFA_def_cfa_sf:
+    now_.cfa = {rule_place::register_sum, in.uleb(), scaled(in.sleb()), {}};
+    return true;
+  case DW_CFA_def_cfa_register:
+    now_.cfa.from = in.uleb();
+    return now_.cfa.where == rule_place::register_sum;
+  case DW_CFA_def_cfa_offset:
+    now_.cfa.offset = static_cast<std::int64_t>(in.uleb());
+    return now_.cfa.where == rule_place::register_sum;
+  case DW_CFA_def_cfa_offset_sf:
+    now_.cfa.offset = scaled(in.sleb());
+    return now_.cfa.where == rule_place::register_sum;
+  case DW_CFA_def_cfa_expression:
+    now_.cfa = {rule_place::computed, 0, 0, in.block(in.uleb())};
+    return true;
+  default:
+    return false;
+  }
+}
+
+bool frame_program::step_of_register(byte_reader& in, std::uint8_t code) {
+  const std::uint64_t number = in.uleb(); // all other instructions begin with a register
+  switch (code) {
+  case DW_CFA_offset_extended:
+    return set(number, rule_place::memory, scaled(static_cast<std::int64_t>(in.uleb())));
+  case DW_CFA_offset_extended_sf:
+    return set(number, rule_place::memory, scaled(in.sleb()));
+  case DW_CFA_GNU_negative_offset_extended:
+    return set(number, rule_place::memory, scaled(static_cast<std::int64_t>(0 - in.uleb())));
+  case DW_CFA_val_offset:
+    return set(number, rule_place::cfa_sum, scaled(static_cast<std::int64_t>(in.uleb())));
+  case DW_CFA_val_offset_sf:
+    return set(number, rule_place::cfa_sum, scaled(in.sleb()));
+  case DW_CFA_restore_extended:
+    return restore(number);
+  case DW_CFA_undefined:
+    return set(number, rule_place::lost);
+  case DW_CFA_same_value:
+    return set(number, rule_place::kept);
+  case DW_CFA_register:
+    return set(number, rule_place::register_sum, 0, in.uleb());
+  case DW_CFA_expression:
+    return set(number, rule_place::memory_at, 0, 0, in.block(in.uleb()));
+  case DW_CFA_val_expression:
+    return set(number, rule_place::computed, 0, 0, in.block(in.uleb()));
+  default:
+    return false;
+  }
+}
+
+bool frame_program::set(std::uint64_t number, rule_place where, std::int64_t offset,
+                        std::uint64_t from, byte_span expression) {
+  if (number < registers) {
+    now_.saved[number] = {where, from, offset, expression};
+  }
+  return true;
+}
+
+bool frame_program::restore(std::uint64_t number) {
+  if (number < registers) {
+    now_.saved[number] = initial_.saved[number];
+  }
+  return true;
+}
+
+std::int64_t frame_program::scaled(std::int64_t offset) const {
+  // Unsigned, since the product may overflow.
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(offset) *
+                                   static_cast<std::uint64_t>(units_.data));
+}
+
+frame_row frame_program::row() const {
+  frame_row row;
+  row.cfa = now_.cfa;
+  for (std::size_t i = 0; i < registers; ++i) {
+    if (now_.saved[i].where != rule_place::no_rule) {
+      row.saved.emplace_back(i, now_.saved[i]);
+    }
+  }
+  return row;
+}
 
 /// Reads one section.
 class frame_table::reader {
@@ -76,8 +251,8 @@ class frame_table::reader {
     }
     const common& c = into_.commons_[*shared];
     byte_reader in({fde.start, fde.end});
-    const auto first = encoded_address(in, c.encoding, address_ + offset_of(fde.start));
-    const auto length = encoded_address(in, c.encoding & 0x0fU, 0);
+    const auto first = encoded_address(in, c.units.encoding, address_ + offset_of(fde.start));
+    const auto length = encoded_address(in, c.units.encoding & 0x0fU, 0);
     if (c.sized) {
       (void)in.block(in.uleb());
     }
@@ -114,8 +289,7 @@ class frame_table::reader {
       return std::nullopt;
     }
     c.program = {cie.initial_instructions, cie.initial_instructions_end};
-    c.code_unit = cie.code_alignment_factor;
-    c.data_unit = cie.data_alignment_factor;
+    c.units = {cie.code_alignment_factor, cie.data_alignment_factor, 0};
     c.return_register = cie.return_address_register;
     std::string_view augmentation = cie.augmentation;
     if (augmentation.empty()) {
@@ -130,7 +304,7 @@ class frame_table::reader {
     for (const char letter : augmentation) {
       switch (letter) {
       case 'R':
-        c.encoding = in.fixed<std::uint8_t>();
+        c.units.encoding = in.fixed<std::uint8_t>();
         break;
       case 'P': // the function that handles exceptions
         (void)encoded_address(in, in.fixed<std::uint8_t>() & 0x0fU, 0);
@@ -192,7 +366,7 @@ const frame_row* frame_table::row_at(std::uint64_t address) {
 
 frame_row frame_table::make_row(const entry& of, std::uint64_t address) const {
   const common& c = commons_[of.shared];
-  frame_program program({c.code_unit, c.data_unit, c.encoding});
+  frame_program program(c.units);
   if (!program.run(c.program, 0, ~std::uint64_t{0})) {
     return {};
   }

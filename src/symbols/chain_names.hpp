@@ -8,8 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "symbols/code_map.hpp"
 #include "symbols/module.hpp"
+#include "symbols/thread_state.hpp"
 
 namespace nodewise::symbols {
 

@@ -6,8 +6,6 @@
 
 #include <dwarf.h>
 
-#include "symbols/names.hpp"
-
 namespace nodewise::symbols {
 
 namespace {
@@ -94,9 +92,9 @@ std::vector<code_range> merged(std::vector<code_range> ranges) {
   return all;
 }
 
-void debug_lines::read_units() {
+std::vector<debug_lines::unit>& debug_lines::units() {
   if (read_ || dwarf_ == nullptr) {
-    return;
+    return units_;
   }
   read_ = true;
   Dwarf_CU* at = nullptr;
@@ -113,16 +111,17 @@ void debug_lines::read_units() {
     units_.push_back({die, split.addr != nullptr ? split : die, false, {}});
   }
   std::ranges::sort(code_, {}, [](const unit_code& c) { return c.where.first; });
+  return units_;
 }
 
 debug_lines::unit* debug_lines::unit_of(Dwarf_Addr address) {
-  read_units();
+  std::vector<unit>& all = units();
   const auto after = std::ranges::upper_bound(code_, address, {},
                                               [](const unit_code& c) { return c.where.first; });
   if (after == code_.begin() || address >= std::prev(after)->where.last) {
     return nullptr;
   }
-  return &units_[std::prev(after)->unit];
+  return &all[std::prev(after)->unit];
 }
 
 void debug_lines::collect(unit& into, Dwarf_Die* die, std::size_t parent, int depth) {
@@ -214,9 +213,8 @@ void debug_lines::add_code(unit& of, std::vector<code_range>& into, const Is& is
 }
 
 std::vector<code_range> debug_lines::of_line(std::string_view file_suffix, int line) {
-  read_units();
   std::vector<code_range> ranges;
-  for (unit& u : units_) {
+  for (unit& u : units()) {
     Dwarf_Lines* lines = nullptr;
     std::size_t count = 0;
     if (dwarf_getsrclines(&u.skeleton, &lines, &count) != 0) {
@@ -228,13 +226,11 @@ std::vector<code_range> debug_lines::of_line(std::string_view file_suffix, int l
       bool ends = false;
       Dwarf_Addr first = 0;
       Dwarf_Addr last = 0;
-      if (dwarf_lineno(row, &number) != 0 || number != line ||
-          dwarf_lineendsequence(row, &ends) != 0 || ends || dwarf_lineaddr(row, &first) != 0 ||
-          dwarf_lineaddr(dwarf_onesrcline(lines, i + 1), &last) != 0 || first == 0 ||
-          first >= last) {
-        continue;
-      }
-      if (path_ends_in(text_or_empty(dwarf_linesrc(row, nullptr, nullptr)), file_suffix)) {
+      if (dwarf_lineno(row, &number) == 0 && number == line &&
+          dwarf_lineendsequence(row, &ends) == 0 && !ends && dwarf_lineaddr(row, &first) == 0 &&
+          dwarf_lineaddr(dwarf_onesrcline(lines, i + 1), &last) == 0 && first != 0 &&
+          first < last &&
+          path_ends_in(text_or_empty(dwarf_linesrc(row, nullptr, nullptr)), file_suffix)) {
         ranges.push_back({first, last});
       }
     }
@@ -247,9 +243,8 @@ std::vector<code_range> debug_lines::of_line(std::string_view file_suffix, int l
 }
 
 std::vector<code_range> debug_lines::of_function(std::string_view name) {
-  read_units();
   std::vector<code_range> ranges;
-  for (unit& u : units_) {
+  for (unit& u : units()) {
     add_code(u, ranges, [&](const instance& i) {
       return names_function(name, i.function) || names_function(name, i.plain);
     });

@@ -9,7 +9,7 @@
 
 #include <elfutils/libdw.h>
 
-#include "symbols/source_place.hpp"
+#include "symbols/names.hpp"
 
 namespace nodewise::symbols {
 
@@ -42,7 +42,8 @@ class debug_lines {
     std::vector<instance> instances;
   };
 
-  void read_units();
+  /// Read at the first call.
+  [[nodiscard]] std::vector<unit>& units();
   void index(unit& of);
   /// Adds the code of the functions and copies for which `is` holds.
   template <class Is>

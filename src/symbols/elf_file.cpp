@@ -26,12 +26,8 @@ elf_file::elf_file(const std::string& name) {
 }
 
 elf_file::~elf_file() {
-  if (dwarf_ != nullptr) {
-    ::dwarf_end(dwarf_);
-  }
-  if (elf_ != nullptr) {
-    ::elf_end(elf_);
-  }
+  ::dwarf_end(dwarf_);
+  ::elf_end(elf_);
   if (fd_ >= 0) {
     ::close(fd_);
   }

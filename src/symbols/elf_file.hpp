@@ -14,7 +14,6 @@ namespace nodewise::symbols {
 /// An open ELF file; null if it could not be opened.
 class elf_file {
  public:
-  elf_file() = default;
   explicit elf_file(const std::string& name);
   elf_file(const elf_file&) = delete;
   elf_file& operator=(const elf_file&) = delete;

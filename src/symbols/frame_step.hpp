@@ -1,36 +1,65 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Steps from a frame to its caller's.
+// Steps from a frame to its caller's, by the rules for where code has saved the registers of its
+// caller.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <utility>
+#include <vector>
 
-#include "symbols/chain_end.hpp"
-#include "symbols/frame_row.hpp"
+#include "base/byte_reader.hpp"
 #include "symbols/thread_state.hpp"
 
 namespace nodewise::symbols {
 
+/// Where a register of the caller is. CFA: the canonical frame address, by convention the caller's
+/// stack pointer.
+struct frame_rule {
+  enum class place : std::uint8_t {
+    no_rule,
+    lost,         ///< DW_CFA_undefined
+    kept,         ///< in the same register
+    memory,       ///< at CFA + offset
+    cfa_sum,      ///< is CFA + offset
+    register_sum, ///< is a register + offset
+    memory_at,    ///< at the address that the expression gives
+    computed,     ///< is the value of the expression
+  };
+  place where = place::no_rule;
+  std::uint64_t from = 0;  ///< of register_sum
+  std::int64_t offset = 0; ///< bytes
+  byte_span expression;
+};
+
+/// The rules at one instruction.
+struct frame_row {
+  frame_rule cfa; ///< register_sum or computed
+  /// By register; registers without a rule are omitted.
+  std::vector<std::pair<std::uint64_t, frame_rule>> saved;
+  std::uint64_t return_register = 0;
+  bool signal = false; ///< a frame that the kernel made: its caller was interrupted, not calling
+
+  [[nodiscard]] const frame_rule* of(std::uint64_t number) const noexcept {
+    const auto found =
+        std::ranges::find(saved, number, &std::pair<std::uint64_t, frame_rule>::first);
+    return found == saved.end() ? nullptr : &found->second;
+  }
+};
+
 /// Registers and memory of one frame; records whether memory outside the stack copy was read.
-class frame_values {
- public:
-  frame_values(const registers& of, const stack_copy& stack) : of_(of), stack_(stack) {}
+struct frame_values {
+  const registers& of;
+  const stack_copy& stack;
+  bool beyond_copy = false;
 
   [[nodiscard]] std::optional<std::uint64_t> memory(std::uint64_t address) {
-    const auto found = stack_.word(address);
-    beyond_copy_ = beyond_copy_ || !found;
+    const auto found = stack.word(address);
+    beyond_copy = beyond_copy || !found;
     return found;
   }
-  [[nodiscard]] std::optional<std::uint64_t> get(std::uint64_t number) const {
-    return of_.get(number);
-  }
-  [[nodiscard]] bool beyond_copy() const { return beyond_copy_; }
-
- private:
-  const registers& of_;
-  const stack_copy& stack_;
-  bool beyond_copy_ = false;
 };
 
 /// Evaluates a DWARF expression (DWARF 5, section 2.5) of call frame information. nullopt if it

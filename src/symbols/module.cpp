@@ -4,16 +4,13 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
-#include <utility>
 
 #include <gelf.h>
 #include <unistd.h>
 
-#include "base/last_part.hpp"
-#include "base/library_header.hpp"
+#include "base/path.hpp"
 #include "symbols/debug_lines.hpp"
 #include "symbols/elf_file.hpp"
-#include "symbols/names.hpp"
 
 namespace nodewise::symbols {
 
@@ -65,92 +62,6 @@ struct function_symbol {
 };
 using function_map = std::map<std::uint64_t, function_symbol>; ///< by first address
 
-} // namespace
-
-struct module::contents {
-  explicit contents(const std::string& file)
-      : own(file), separate(debug_file_of(own.get())), code(own.get()),
-        helping_(is_helping_library(last_part(file))) {}
-
-  /// The file that has the full symbol table.
-  [[nodiscard]] Elf* symbol_file() const {
-    return !has_symbol_table(own.get()) && has_symbol_table(separate.get()) ? separate.get()
-                                                                            : own.get();
-  }
-  [[nodiscard]] debug_lines& lines() {
-    if (!lines_) {
-      Dwarf* dwarf = own.dwarf();
-      Dwarf_CU* unit = nullptr;
-      if (dwarf == nullptr ||
-          dwarf_get_units(dwarf, nullptr, &unit, nullptr, nullptr, nullptr, nullptr) != 0) {
-        // Unpacking glibc's takes longer than everything else, and its lines are never needed.
-        dwarf = helping_ ? nullptr : separate.dwarf();
-      }
-      lines_.emplace(dwarf);
-    }
-    return *lines_;
-  }
-  [[nodiscard]] const function_map& functions();
-
-  elf_file own;
-  elf_file separate;
-  segment_addresses code;
-  std::uint64_t base = 0;
-
- private:
-  bool helping_;
-  std::optional<debug_lines> lines_;
-  std::optional<function_map> functions_;
-};
-
-const function_map& module::contents::functions() {
-  if (functions_) {
-    return *functions_;
-  }
-  function_map& all = functions_.emplace();
-  const auto add = [&](const GElf_Sym& symbol, const char* name) {
-    const int type = GELF_ST_TYPE(symbol.st_info);
-    if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol.st_shndx == SHN_UNDEF) {
-      return;
-    }
-    const std::uint64_t last = symbol.st_value + symbol.st_size;
-    const auto at = all.try_emplace(symbol.st_value, last, name).first;
-    at->second.last = std::max(at->second.last, last);
-  };
-  for_each_symbol(symbol_file(), SHT_SYMTAB, add);
-  for_each_symbol(own.get(), SHT_DYNSYM, add);
-  return all;
-}
-
-module::module(std::unique_ptr<contents> all) :all_(std::move(all)) {}
-module::module(module&&) noexcept = default;
-module& module::operator=(module&&) noexcept = default;
-module::~module() = default;
-
-std::optional<module> module::open(const std::string& file) {
-  auto all = std::make_unique<contents>(file);
-  const auto base = lowest_address(all->own.get());
-  if (!is_mapped_program(all->own.get()) || !base) {
-    return std::nullopt;
-  }
-  all->base = *base;
-  return module(std::move(all));
-}
-
-std::uint64_t module::mapped_bytes() const {
-  std::uint64_t end = all_->base;
-  for_each_segment(all_->own.get(), PT_LOAD, [&](const GElf_Phdr& s) {
-    end = std::max<std::uint64_t>(end, s.p_vaddr + s.p_memsz);
-  });
-  return end - all_->base;
-}
-
-bool module::stripped() const {
-  return !has_symbol_table(all_->symbol_file());
-}
-
-namespace {
-
 struct found_object {
   data_object object;
   bool is_public;
@@ -183,7 +94,90 @@ void drop_local_numbers(std::vector<data_object>& objects) {
   }
 }
 
+std::vector<code_range> as_offsets(std::vector<code_range> ranges, std::uint64_t base) {
+  for (code_range& r : ranges) {
+    r.first -= base;
+    r.last -= base;
+  }
+  return ranges;
+}
+
 } // namespace
+
+struct module::contents {
+  explicit contents(const std::string& file)
+      : own(file), separate(debug_file_of(own.get())), code(own.get()),
+        helping_(is_helping_library(last_part(file))) {}
+
+  /// The file that has the full symbol table.
+  [[nodiscard]] Elf* symbol_file() const {
+    return !has_symbol_table(own.get()) && has_symbol_table(separate.get()) ? separate.get()
+                                                                            : own.get();
+  }
+  [[nodiscard]] debug_lines& lines() {
+    if (!lines_) {
+      Dwarf* dwarf = own.dwarf();
+      Dwarf_CU* unit = nullptr;
+      if (dwarf == nullptr ||
+          dwarf_get_units(dwarf, nullptr, &unit, nullptr, nullptr, nullptr, nullptr) != 0) {
+        // Unpacking glibc's takes longer than everything else, and its lines are never needed.
+        dwarf = helping_ ? nullptr : separate.dwarf();
+      }
+      lines_.emplace(dwarf);
+    }
+    return *lines_;
+  }
+  [[nodiscard]] const function_map& functions() {
+    if (functions_) {
+      return *functions_;
+    }
+    function_map& all = functions_.emplace();
+    const auto add = [&](const GElf_Sym& symbol, const char* name) {
+      const int type = GELF_ST_TYPE(symbol.st_info);
+      if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol.st_shndx == SHN_UNDEF) {
+        return;
+      }
+      const std::uint64_t last = symbol.st_value + symbol.st_size;
+      const auto at = all.try_emplace(symbol.st_value, last, name).first;
+      at->second.last = std::max(at->second.last, last);
+    };
+    for_each_symbol(symbol_file(), SHT_SYMTAB, add);
+    for_each_symbol(own.get(), SHT_DYNSYM, add);
+    return all;
+  }
+
+  elf_file own;
+  elf_file separate;
+  segment_addresses code;
+  std::uint64_t base = 0;
+
+ private:
+  bool helping_;
+  std::optional<debug_lines> lines_;
+  std::optional<function_map> functions_;
+};
+
+std::optional<module> module::open(const std::string& file) {
+  auto all = std::make_shared<contents>(file);
+  const auto base = lowest_address(all->own.get());
+  if (!is_mapped_program(all->own.get()) || !base) {
+    return std::nullopt;
+  }
+  all->base = *base;
+  return module(std::move(all));
+}
+
+std::uint64_t module::mapped_bytes() const {
+  std::uint64_t end = all_->base;
+  for_each_segment(all_->own.get(), PT_LOAD, [&](const GElf_Phdr& s) {
+    end = std::max<std::uint64_t>(end, s.p_vaddr + s.p_memsz);
+  });
+  return end - all_->base;
+}
+
+bool module::stripped() const {
+  return !has_symbol_table(all_->symbol_file());
+}
 
 std::vector<data_object> module::data_objects(std::uint64_t least_bytes) const {
   Elf* const own = all_->own.get();
@@ -267,18 +261,6 @@ std::optional<std::uint64_t> module::offset_at(std::uint64_t file_offset) const 
   return address ? std::optional(*address - all_->base) : std::nullopt;
 }
 
-namespace {
-
-std::vector<code_range> as_offsets(std::vector<code_range> ranges, std::uint64_t base) {
-  for (code_range& r : ranges) {
-    r.first -= base;
-    r.last -= base;
-  }
-  return ranges;
-}
-
-} // namespace
-
 std::vector<code_range> module::ranges_of_line(std::string_view file_suffix, int line) const {
   return as_offsets(all_->lines().of_line(file_suffix, line), all_->base);
 }
@@ -291,6 +273,23 @@ std::vector<code_range> module::ranges_of_function(std::string_view name) const 
     }
   }
   return as_offsets(merged(std::move(ranges)), all_->base);
+}
+
+std::string build_id(const std::string& file) {
+  return build_id_of(elf_file(file).get());
+}
+
+std::string interpreter(const std::string& file) {
+  const elf_file opened(file);
+  std::size_t bytes = 0;
+  const char* const all = ::elf_rawfile(opened.get(), &bytes);
+  std::string found;
+  for_each_segment(opened.get(), PT_INTERP, [&](const GElf_Phdr& s) {
+    if (found.empty() && all != nullptr && s.p_offset < bytes && s.p_filesz <= bytes - s.p_offset) {
+      found.assign(all + s.p_offset, s.p_filesz);
+    }
+  });
+  return found.substr(0, found.find('\0'));
 }
 
 } // namespace nodewise::symbols

@@ -12,9 +12,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "symbols/source_place.hpp"
+#include "symbols/names.hpp"
 
 namespace nodewise::symbols {
 
@@ -25,14 +26,11 @@ struct data_object {
   std::uint64_t bytes = 0;  ///< its length
 };
 
-/// An ELF executable or shared object. Not thread-safe, since it caches results.
+/// An ELF executable or shared object. Not thread-safe, since it caches results; copies share them.
 class module {
  public:
   /// nullopt if the file cannot be read or is neither an executable nor a shared object.
   [[nodiscard]] static std::optional<module> open(const std::string& file);
-  module(module&&) noexcept;
-  module& operator=(module&&) noexcept;
-  ~module();
 
   /// From the lowest to the highest mapped address, .bss included.
   [[nodiscard]] std::uint64_t mapped_bytes() const;
@@ -63,8 +61,15 @@ class module {
 
  private:
   struct contents;
-  explicit module(std::unique_ptr<contents> all);
-  std::unique_ptr<contents> all_;
+  explicit module(std::shared_ptr<contents> all) : all_(std::move(all)) {}
+  std::shared_ptr<contents> all_;
 };
+
+/// The build id of an ELF file, unique to a program, in lower-case hexadecimal. Empty if the file
+/// has none, cannot be read or is not an ELF file.
+[[nodiscard]] std::string build_id(const std::string& file);
+
+/// The path of the loader that a program's file names; empty if it is static or not an ELF file.
+[[nodiscard]] std::string interpreter(const std::string& file);
 
 } // namespace nodewise::symbols

@@ -5,29 +5,20 @@
 #include <memory>
 
 #include <cxxabi.h>
-#include <fmt/core.h>
 
 namespace nodewise::symbols {
 
 namespace {
 
-/// `__m_MOD_a`, as GCC names what is in a Fortran module.
-std::string gnu_fortran_name(std::string_view name) {
-  constexpr std::string_view marker = "_MOD_";
-  const std::size_t at = name.find(marker);
-  if (!name.starts_with("__") || at == name.npos || at == 2 || at + marker.size() == name.size()) {
+/// A name in a Fortran module: `begin`, the module, a marker at `at`, the name. Empty for others.
+std::string fortran_name(std::string_view name, std::string_view begin, std::size_t at,
+                         std::size_t marker_length) {
+  if (!name.starts_with(begin) || at == name.npos || at == begin.size() ||
+      at + marker_length == name.size()) {
     return {};
   }
-  return fmt::format("{}::{}", name.substr(2, at - 2), name.substr(at + marker.size()));
-}
-
-/// `_QMmEa` (variable) and `_QMmPs` (procedure), as Flang does. Names there have no capitals.
-std::string flang_name(std::string_view name) {
-  const std::size_t at = name.find_first_of("EP", 3);
-  if (!name.starts_with("_QM") || at == name.npos || at == 3 || at + 1 == name.size()) {
-    return {};
-  }
-  return fmt::format("{}::{}", name.substr(3, at - 3), name.substr(at + 1));
+  return fmt::format("{}::{}", name.substr(begin.size(), at - begin.size()),
+                     name.substr(at + marker_length));
 }
 
 /// The text before the parentheses that open the parameters, if there are any.
@@ -66,9 +57,12 @@ std::string demangle(const char* name) {
   if (status == 0 && text != nullptr && std::string_view(name).starts_with("_Z")) {
     return text.get();
   }
-  std::string fortran = gnu_fortran_name(name);
+  // `__m_MOD_a`, as GCC names what is in a module.
+  const std::string_view linked(name);
+  std::string fortran = fortran_name(linked, "__", linked.find("_MOD_"), 5);
   if (fortran.empty()) {
-    fortran = flang_name(name);
+    // `_QMmEa` (variable) and `_QMmPs` (procedure), as Flang does. Names there have no capitals.
+    fortran = fortran_name(linked, "_QM", linked.find_first_of("EP", 3), 1);
   }
   return fortran.empty() ? name : fortran;
 }
@@ -101,20 +95,11 @@ bool names_function(std::string_view asked, std::string_view demangled) noexcept
     return what == asked ||
            (what.ends_with(asked) && what.substr(0, what.size() - asked.size()).ends_with("::"));
   };
-  if (ends_in(plain)) {
-    return true;
-  }
-  // "f" means every instance of the template f, too.
-  const std::size_t template_list = plain.find('<');
-  if (template_list != plain.npos && plain.ends_with('>') &&
-      ends_in(plain.substr(0, template_list))) {
-    return true;
-  }
-  // Fortran's procedures outside modules carry an underscore at the end.
-  if (plain.ends_with('_') && ends_in(plain.substr(0, plain.size() - 1))) {
-    return true;
-  }
-  return asked.ends_with('_') && asked.substr(0, asked.size() - 1) == plain;
+  // "f" means every instance of the template f, too. Fortran's procedures outside modules carry an
+  // underscore at the end.
+  return ends_in(plain) || (plain.ends_with('>') && ends_in(plain.substr(0, plain.find('<')))) ||
+         (plain.ends_with('_') && ends_in(plain.substr(0, plain.size() - 1))) ||
+         (asked.ends_with('_') && asked.substr(0, asked.size() - 1) == plain);
 }
 
 bool path_ends_in(std::string_view path, std::string_view suffix) noexcept {

@@ -1,4 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// Where code comes from in the source, and names of functions.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +9,22 @@
 
 #include <fmt/core.h>
 
-#include "base/last_part.hpp"
-#include "symbols/source_place.hpp"
+#include "base/path.hpp"
 
 namespace nodewise::symbols {
+
+/// Code of a module. Half-open: first is inside, last is not.
+struct code_range {
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+  friend bool operator==(const code_range&, const code_range&) = default;
+};
+
+struct source_place {
+  std::string function; ///< demangled
+  std::string file;     ///< as the compiler recorded it; empty if unknown
+  int line = 0;         ///< 0 if unknown
+};
 
 /// The source name for a linker's name: C++ by the ABI's demangler, Fortran modules of GCC
 /// (`__m_MOD_a`) and Flang (`_QMmEa`) as `m::a`. Others are returned unchanged.

@@ -1,42 +1,53 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "symbols/thread_state.hpp"
 
-#include <cstring>
+#include <iterator>
+#include <utility>
+
+#include "base/path.hpp"
 
 namespace nodewise::symbols {
 
-registers::registers(processor of, std::uint64_t pc, std::uint64_t stack_pointer) noexcept
-    : kind_(of) {
-  set(pc_number(), pc);
-  set(stack_pointer_number(), stack_pointer);
-}
-
-std::optional<std::uint64_t> registers::get(std::uint64_t number) const noexcept {
-  return number < count && ((known_ >> number) & 1U) != 0 ? std::optional(values_[number])
-                                                          : std::nullopt;
-}
-
-void registers::set(std::uint64_t number, std::uint64_t value) noexcept {
-  if (number < count) {
-    values_[number] = value;
-    known_ |= std::uint64_t{1} << number;
+void code_map::add(code_mapping mapping) {
+  if (mapping.start >= mapping.end) {
+    return;
   }
+  auto next = by_start_.upper_bound(mapping.start);
+  if (next != by_start_.begin() && std::prev(next)->second.end > mapping.start) {
+    --next;
+  }
+  while (next != by_start_.end() && next->second.start < mapping.end) {
+    code_mapping old = std::move(next->second);
+    next = by_start_.erase(next);
+    if (old.end > mapping.end) {
+      code_mapping rest = old;
+      rest.start = mapping.end;
+      rest.file_offset += mapping.end - old.start;
+      next = by_start_.insert_or_assign(mapping.end, std::move(rest)).first;
+    }
+    if (old.start < mapping.start) {
+      old.end = mapping.start;
+      by_start_.insert_or_assign(old.start, std::move(old));
+    }
+  }
+  by_start_.insert_or_assign(mapping.start, std::move(mapping));
 }
 
-void registers::forget(std::uint64_t number) noexcept {
-  if (number < count) {
-    known_ &= ~(std::uint64_t{1} << number);
+const code_mapping* code_map::at(std::uint64_t address) const noexcept {
+  const auto after = by_start_.upper_bound(address);
+  if (after == by_start_.begin() || address >= std::prev(after)->second.end) {
+    return nullptr;
   }
+  return &std::prev(after)->second;
 }
 
-std::optional<std::uint64_t> stack_copy::word(std::uint64_t address) const noexcept {
-  const std::uint64_t offset = address - start;
-  if (address < start || bytes.size() < sizeof offset || offset > bytes.size() - sizeof offset) {
-    return std::nullopt;
+std::string code_map::file_named(std::string_view name) const {
+  for (const auto& [start, each] : by_start_) {
+    if (last_part(each.file) == name) {
+      return each.file;
+    }
   }
-  std::uint64_t value = 0;
-  std::memcpy(&value, bytes.data() + offset, sizeof value);
-  return value;
+  return {};
 }
 
 } // namespace nodewise::symbols

@@ -8,10 +8,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
-#include "symbols/chain_end.hpp"
-#include "symbols/code_map.hpp"
 #include "symbols/thread_state.hpp"
 
 namespace nodewise::symbols {
@@ -27,17 +27,15 @@ struct unwound {
 class unwinder {
  public:
   unwinder();
-  unwinder(unwinder&&) noexcept;
-  unwinder& operator=(unwinder&&) noexcept;
-  ~unwinder();
 
   /// Returns at least one address, the pc. Opens files by the map's paths.
   [[nodiscard]] unwound chain(const code_map& code, const registers& at, const stack_copy& stack,
                               std::size_t longest = 128);
 
  private:
-  class files;
-  std::unique_ptr<files> files_;
+  struct code_file;
+  using files = std::unordered_map<std::string, code_file>; ///< by path
+  std::shared_ptr<files> files_;                            ///< opened so far; copies share them
 };
 
 } // namespace nodewise::symbols

@@ -7,6 +7,8 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,14 +29,16 @@ struct answer {
   [[nodiscard]] explicit operator bool() const noexcept { return errno_value == 0; }
 };
 
+/// The errno of a call in raw.hpp; 0 if it did not fail.
+[[nodiscard]] constexpr int to_errno(long raw_result) noexcept {
+  return raw_result < 0 ? static_cast<int>(-raw_result) : 0;
+}
+
 /// Page protection of a mapping that is only reserved or already usable.
 enum class access { none, read_write };
 
 class kernel {
  public:
-  kernel() = default;
-  kernel(const kernel&) = delete;
-  kernel& operator=(const kernel&) = delete;
   virtual ~kernel() = default;
 
   // Memory. Return 0 or errno.
@@ -90,5 +94,30 @@ class kernel {
 
 /// The running kernel.
 [[nodiscard]] kernel& real_kernel();
+
+/// The memory policy of the calling thread.
+struct task_policy {
+  policy mode = policy::system_default;
+  node_set nodes;                ///< as the kernel stores them: those that the cpuset allows
+  node_id next_node = node_id{}; ///< where an interleaving policy puts the next page; 0 for others
+};
+[[nodiscard]] answer<task_policy> read_task_policy();
+
+/// A node's memory as the kernel counts it now.
+struct node_memory {
+  std::uint64_t total_bytes = 0;
+  std::uint64_t free_bytes = 0;
+  std::uint64_t cache_bytes = 0; ///< pages of files, including memory file systems
+  /// Of these, pages that the kernel can drop when it needs memory, dirty ones after writing them;
+  /// nullopt if it does not report this.
+  std::optional<std::uint64_t> evictable_bytes;
+};
+
+/// A figure of /proc/meminfo in bytes: "SwapTotal", "SwapFree", "MemAvailable" (of all nodes,
+/// without swapping, as the kernel estimates it); nullopt if that cannot be read.
+[[nodiscard]] std::optional<std::uint64_t> read_meminfo(kernel& from, std::string_view name);
+
+/// By /sys/devices/system/node/nodeN/meminfo; nullopt if that cannot be read or lacks a value.
+[[nodiscard]] std::optional<node_memory> read_node_memory(kernel& from, node_id node);
 
 } // namespace nodewise::sys

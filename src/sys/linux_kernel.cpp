@@ -1,25 +1,35 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "sys/kernel.hpp"
 
-#include <cstdint>
-#include <utility>
+#include <algorithm>
+#include <array>
+#include <bit>
 #include <vector>
 
 #include <fcntl.h>
 #include <sys/mman.h>
 
-#include "base/parse_number.hpp"
+#include <fmt/core.h>
+
+#include "base/numbers.hpp"
 #include "sys/descriptor.hpp"
-#include "sys/set_of.hpp"
 
 namespace nodewise::sys {
 
 namespace {
 
+/// Entries of /proc/self/pagemap from the page of `start` on; fewer if not all can be read.
+std::vector<std::uint64_t> own_pagemap(const void* start, std::size_t pages,
+                                       std::size_t page_bytes) {
+  std::vector<std::uint64_t> entries(pages);
+  const long got = raw::read_pagemap(start, page_bytes, entries.data(), pages);
+  entries.resize(static_cast<std::size_t>(std::max(got, 0L)));
+  return entries;
+}
+
 /// Linux 6.1 to 6.5: move_pages reports a page that NUMA balancing has unmapped to sample its use
 /// as absent. pagemap shows that it is present. Its node is unknown without using it: EBUSY.
 void find_unmapped(std::span<void* const> pages, std::span<int> status, std::size_t page_bytes) {
-  std::vector<std::uint64_t> entries;
   for (std::size_t first = 0; first < pages.size();) {
     if (status[first] != -ENOENT) {
       ++first;
@@ -30,9 +40,8 @@ void find_unmapped(std::span<void* const> pages, std::span<int> status, std::siz
     while (last < pages.size() && pages[last] == start + (last - first) * page_bytes) {
       ++last;
     }
-    entries.resize(last - first);
-    const long got = raw::read_pagemap(start, page_bytes, entries.data(), entries.size());
-    for (std::size_t i = 0; static_cast<long>(i) < got && i < entries.size(); ++i) {
+    const auto entries = own_pagemap(start, last - first, page_bytes);
+    for (std::size_t i = 0; i < entries.size(); ++i) {
       if (status[first + i] == -ENOENT && raw::is_present(entries[i])) {
         status[first + i] = -EBUSY;
       }
@@ -41,8 +50,29 @@ void find_unmapped(std::span<void* const> pages, std::span<int> status, std::siz
   }
 }
 
-int to_errno(long raw_result) noexcept {
-  return raw_result < 0 ? static_cast<int>(-raw_result) : 0;
+/// The numbers in a mask of the kernel. Visits only set bits: this is fast, since loops read the
+/// mask before they bind.
+template <class Id>
+id_set<Id> set_of(std::span<const unsigned long> mask) {
+  id_set<Id> ids;
+  for (std::size_t word = 0; word < mask.size(); ++word) {
+    for (unsigned long rest = mask[word]; rest != 0; rest &= rest - 1) {
+      ids.insert(Id{static_cast<int>(word * id_set<Id>::word_bits) + std::countr_zero(rest)});
+    }
+  }
+  return ids;
+}
+
+/// "Node 0 MemFree:  1234 kB", in bytes.
+std::optional<std::uint64_t> meminfo_field(std::string_view text, std::string_view name) {
+  const std::string label = fmt::format("{}:", name);
+  const std::size_t at = text.find(label);
+  if (at == std::string_view::npos) {
+    return std::nullopt;
+  }
+  text.remove_prefix(std::min(text.find_first_not_of(' ', at + label.size()), text.size()));
+  const auto kibibytes = take_number<std::uint64_t>(text);
+  return kibibytes ? std::optional(*kibibytes * 1024) : std::nullopt;
 }
 
 class linux_kernel final : public kernel {
@@ -69,18 +99,16 @@ class linux_kernel final : public kernel {
   }
 
   int mincore(void* start, std::size_t bytes, std::span<unsigned char> resident) override {
-    if (resident.size() < bytes / base_page_bytes()) {
+    const std::size_t pages = bytes / base_page_bytes();
+    if (resident.size() < pages) {
       return EINVAL;
     }
     if (::mincore(start, bytes, resident.data()) != 0) {
       return errno;
     }
-    const std::size_t page = base_page_bytes();
-    std::vector<std::uint64_t> entries(bytes / page);
-    const long got = raw::read_pagemap(start, page, entries.data(), entries.size());
-    for (std::size_t i = 0; i < entries.size(); ++i) {
-      const bool shared =
-          got > 0 && i < static_cast<std::size_t>(got) && raw::is_shared_page(entries[i]);
+    const auto entries = own_pagemap(start, pages, base_page_bytes());
+    for (std::size_t i = 0; i < pages; ++i) {
+      const bool shared = i < entries.size() && raw::is_shared_page(entries[i]);
       resident[i] = static_cast<unsigned char>((resident[i] & 1U) | (shared ? 2U : 0U));
     }
     return 0;
@@ -193,6 +221,41 @@ class linux_kernel final : public kernel {
 kernel& real_kernel() {
   static linux_kernel the_kernel;
   return the_kernel;
+}
+
+answer<task_policy> read_task_policy() {
+  constexpr std::size_t most_nodes = 1024; // Linux supports no more
+  std::array<unsigned long, most_nodes / node_set::word_bits> mask{};
+  int mode = 0;
+  const long refused = raw::get_mempolicy(&mode, mask.data(), mask.size(), nullptr, 0);
+  if (refused < 0) {
+    return {{}, to_errno(refused)};
+  }
+  task_policy found{static_cast<policy>(mode), set_of<node_id>(mask), node_id{}};
+  int next = 0;
+  if (raw::get_mempolicy(&next, nullptr, 0, nullptr, get_node) == 0) {
+    found.next_node = node_id{next};
+  }
+  return {found, 0};
+}
+
+std::optional<std::uint64_t> read_meminfo(kernel& from, std::string_view name) {
+  return meminfo_field(from.read_file("/proc/meminfo").value, name);
+}
+
+std::optional<node_memory> read_node_memory(kernel& from, node_id node) {
+  const std::string file = fmt::format("/sys/devices/system/node/node{}/meminfo", node);
+  const auto text = from.read_file(file.c_str());
+  const auto total = meminfo_field(text.value, " MemTotal");
+  const auto free = meminfo_field(text.value, " MemFree");
+  const auto cache = meminfo_field(text.value, " FilePages");
+  if (!total || !free || !cache) {
+    return std::nullopt;
+  }
+  const auto active = meminfo_field(text.value, " Active(file)");
+  const auto inactive = meminfo_field(text.value, " Inactive(file)");
+  return node_memory{*total, *free, *cache,
+                     active && inactive ? std::optional(*active + *inactive) : std::nullopt};
 }
 
 } // namespace nodewise::sys

@@ -18,18 +18,14 @@ namespace nodewise::sys {
 
 namespace {
 
-std::uint64_t number_of(perf_counter what) noexcept {
-  constexpr std::array numbers = {PERF_COUNT_SW_PAGE_FAULTS_MIN, PERF_COUNT_SW_PAGE_FAULTS,
-                                  PERF_COUNT_SW_CPU_MIGRATIONS, PERF_COUNT_SW_DUMMY};
-  return numbers[static_cast<std::size_t>(what)];
-}
-
 /// The records' fields are those that decode_record reads, in its order.
 perf_event_attr attributes_of(const perf_request& what) noexcept {
+  constexpr std::array numbers = {PERF_COUNT_SW_PAGE_FAULTS_MIN, PERF_COUNT_SW_PAGE_FAULTS,
+                                  PERF_COUNT_SW_CPU_MIGRATIONS, PERF_COUNT_SW_DUMMY};
   perf_event_attr attr{};
   attr.size = sizeof attr;
   attr.type = PERF_TYPE_SOFTWARE;
-  attr.config = number_of(what.what);
+  attr.config = numbers[static_cast<std::size_t>(what.what)];
   attr.sample_period = what.period;
   attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR;
   if (what.stack_bytes != 0 && perf_register_mask != 0) {
@@ -59,14 +55,9 @@ perf_event_attr attributes_of(const perf_request& what) noexcept {
     attr.comm_exec = 1;
     attr.mmap = 1;
     attr.mmap2 = 1;
-    attr.mmap_data = what.data_records ? 1 : 0;
     attr.build_id = what.build_ids ? 1 : 0;
   }
   return attr;
-}
-
-perf_event_mmap_page* control_of(void* start) noexcept {
-  return static_cast<perf_event_mmap_page*>(start);
 }
 
 std::size_t page_bytes() noexcept {
@@ -86,12 +77,8 @@ answer<perf_event> perf_event::open(const perf_request& what) noexcept {
   return {perf_event(static_cast<int>(file)), file < 0 ? errno : 0};
 }
 
-int perf_event::enable() const noexcept {
-  return control(descriptor(), PERF_EVENT_IOC_ENABLE, 0);
-}
-
-int perf_event::disable() const noexcept {
-  return control(descriptor(), PERF_EVENT_IOC_DISABLE, 0);
+int perf_event::enable(bool on) const noexcept {
+  return control(descriptor(), on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
 }
 
 int perf_event::redirect_to(const perf_event& other) const noexcept {
@@ -101,38 +88,37 @@ int perf_event::redirect_to(const perf_event& other) const noexcept {
 
 answer<std::uint64_t> perf_event::count() const noexcept {
   std::uint64_t count = 0;
-  return ::read(descriptor(), &count, sizeof count) == static_cast<ssize_t>(sizeof count)
-             ? answer<std::uint64_t>{count, 0}
-             : answer<std::uint64_t>{0, errno};
+  const bool whole = ::read(descriptor(), &count, sizeof count) == ssize_t{sizeof count};
+  return {whole ? count : 0, whole ? 0 : errno};
 }
 
 answer<perf_ring> perf_ring::map(const perf_event& of, std::size_t bytes) noexcept {
   void* const start =
       ::mmap(nullptr, bytes + page_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, of.descriptor(), 0);
-  if (start == MAP_FAILED) {
-    return {{}, errno};
-  }
-  return {perf_ring(start, bytes), 0};
+  return start == MAP_FAILED ? answer<perf_ring>{{}, errno}
+                             : answer<perf_ring>{perf_ring(start, bytes), 0};
 }
 
 void unmap_ring::operator()(void* start) const noexcept {
   ::munmap(start, bytes + page_bytes());
 }
 
-std::pair<std::uint64_t, std::uint64_t> perf_ring::positions() const noexcept {
-  perf_event_mmap_page* const page = control_of(memory_.get());
-  static_assert(sizeof(page->data_head) == sizeof(std::uint64_t));
+std::uint64_t perf_ring::drain(const std::function<void(std::span<const std::byte>)>& take) {
+  auto* const control_page = static_cast<perf_event_mmap_page*>(memory_.get());
+  static_assert(sizeof(control_page->data_head) == sizeof(std::uint64_t));
   // The kernel writes the records, then the head: perf_event_open(2), data_head.
-  const std::uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
-  return {page->data_tail, head};
-}
-
-std::span<const std::byte> perf_ring::data() const noexcept {
-  return {static_cast<const std::byte*>(memory_.get()) + page_bytes(), bytes()};
-}
-
-void perf_ring::release(std::uint64_t up_to) noexcept {
-  __atomic_store_n(&control_of(memory_.get())->data_tail, up_to, __ATOMIC_RELEASE);
+  const std::uint64_t head = __atomic_load_n(&control_page->data_head, __ATOMIC_ACQUIRE);
+  const std::uint64_t tail = control_page->data_tail;
+  if (tail == head) {
+    return 0;
+  }
+  const auto* const data = static_cast<const std::byte*>(memory_.get()) + page_bytes();
+  ring_walk walk({data, bytes()}, tail, head);
+  for (auto record = walk.next(); !record.empty(); record = walk.next()) {
+    take(record);
+  }
+  __atomic_store_n(&control_page->data_tail, head, __ATOMIC_RELEASE);
+  return walk.damaged();
 }
 
 std::size_t raise_open_files() noexcept {

@@ -6,9 +6,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
-#include <utility>
 
 #include "sys/descriptor.hpp"
 #include "sys/kernel.hpp"
@@ -16,7 +16,7 @@
 
 namespace nodewise::sys {
 
-/// `number_of` in perf.cpp has the kernel's numbers in the same order.
+/// `attributes_of` in perf.cpp has the kernel's numbers in the same order.
 enum class perf_counter {
   minor_faults, ///< page faults that needed no input; counted when they are resolved
   any_faults,   ///< those with input, too; counted, on x86-64, when they begin
@@ -40,7 +40,6 @@ struct perf_request {
   bool page_sizes = false;       ///< Linux 5.11
   bool frames = false;           ///< physical addresses: needs the privilege of `user_only` = false
   bool task_records = false;     ///< records of names, forks, ends and executable mappings
-  bool data_records = false;     ///< of the other mappings, too
   bool build_ids = false;        ///< in the records of mappings; Linux 5.12
   bool user_only = true;         ///< not what happens inside the kernel
   bool from_exec = false;        ///< count from the task's next exec on
@@ -57,8 +56,7 @@ class perf_event {
   perf_event() = default;
 
   // These include the events that tasks have inherited. Return 0 or errno.
-  [[nodiscard]] int enable() const noexcept;
-  [[nodiscard]] int disable() const noexcept;
+  [[nodiscard]] int enable(bool on = true) const noexcept;
   /// Samples go to the other event's ring, which must be of the same processor.
   [[nodiscard]] int redirect_to(const perf_event& other) const noexcept;
   /// How often it has happened, including in tasks that inherited it.
@@ -86,33 +84,11 @@ class perf_ring {
 
   /// Calls `take` with each whole record that is there, then returns the space to the kernel.
   /// Returns the number of invalid records.
-  template <class Take>
-  std::uint64_t drain(Take&& take) {
-    const auto [tail, head] = positions();
-    if (tail == head) {
-      return 0;
-    }
-    ring_walk walk(data(), tail, head);
-    for (auto record = walk.next(); !record.empty(); record = walk.next()) {
-      take(record);
-    }
-    release(head);
-    return walk.damaged();
-  }
-
-  /// Bytes that are not drained yet.
-  [[nodiscard]] std::size_t waiting() const noexcept {
-    const auto [tail, head] = positions();
-    return static_cast<std::size_t>(head - tail);
-  }
+  std::uint64_t drain(const std::function<void(std::span<const std::byte>)>& take);
   [[nodiscard]] std::size_t bytes() const noexcept { return memory_.get_deleter().bytes; }
 
  private:
   perf_ring(void* start, std::size_t bytes) noexcept : memory_(start, unmap_ring{bytes}) {}
-  [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> positions() const noexcept;
-  [[nodiscard]] std::span<const std::byte> data() const noexcept;
-  void release(std::uint64_t up_to) noexcept;
-
   std::unique_ptr<void, unmap_ring> memory_;
 };
 

@@ -11,9 +11,16 @@
 #include <string_view>
 #include <variant>
 
-#include "sys/user_registers.hpp"
-
 namespace nodewise::sys {
+
+/// The registers of a program, by their DWARF numbers: what an unwinder starts from.
+struct user_registers {
+  static constexpr std::size_t most = 33;
+  std::array<std::uint64_t, most> by_dwarf{};
+  unsigned count = 0; ///< 17 on x86-64, 33 on AArch64 (the last is the program counter); 0: none
+  std::uint64_t pc = 0;
+  std::uint64_t sp = 0;
+};
 
 /// What each sample of a ring has besides instruction, task, time and address.
 struct perf_layout {
@@ -96,7 +103,11 @@ class ring_walk {
   [[nodiscard]] std::uint64_t damaged() const noexcept { return damaged_; }
 
  private:
-  [[nodiscard]] std::span<const std::byte> give_up() noexcept;
+  /// Copies bytes from the tail on to `joined_`.
+  void join(std::size_t count) noexcept;
+  [[nodiscard]] std::size_t tail_index() const noexcept {
+    return static_cast<std::size_t>(tail_ & (data_.size() - 1));
+  }
   std::span<const std::byte> data_;
   std::uint64_t tail_;
   std::uint64_t head_;

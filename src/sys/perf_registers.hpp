@@ -11,66 +11,68 @@
 #include <asm/perf_regs.h>
 #endif
 
-#include "sys/user_registers.hpp"
-
 namespace nodewise::sys {
+
+/// A register's number in perf's masks, and in DWARF.
+struct perf_register {
+  unsigned perf;
+  std::size_t dwarf;
+};
+
+// The registers are in the kernel's order, which is the order of the values in a sample.
 
 #if defined(__x86_64__)
 
-/// In the kernel's order, which is the order of the values in a sample.
-inline constexpr std::array perf_registers = {
-    PERF_REG_X86_AX,  PERF_REG_X86_BX,  PERF_REG_X86_CX,  PERF_REG_X86_DX,  PERF_REG_X86_SI,
-    PERF_REG_X86_DI,  PERF_REG_X86_BP,  PERF_REG_X86_SP,  PERF_REG_X86_IP,  PERF_REG_X86_R8,
-    PERF_REG_X86_R9,  PERF_REG_X86_R10, PERF_REG_X86_R11, PERF_REG_X86_R12, PERF_REG_X86_R13,
-    PERF_REG_X86_R14, PERF_REG_X86_R15};
-
-constexpr void arrange_registers(const std::array<std::uint64_t, perf_registers.size()>& values,
-                                 user_registers& into) noexcept {
-  // System V ABI, AMD64 supplement, figure 3.36: rax rdx rcx rbx rsi rdi rbp rsp r8-r15, return.
-  constexpr std::array<std::size_t, perf_registers.size()> number = {
-      0, 3, 2, 1, 4, 5, 6, 7, 16, 8, 9, 10, 11, 12, 13, 14, 15};
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    into.by_dwarf[number[i]] = values[i];
-  }
-  into.count = 17;
-  into.pc = into.by_dwarf[16];
-  into.sp = into.by_dwarf[7];
-}
+// DWARF: System V ABI, AMD64 supplement, figure 3.36.
+inline constexpr std::array<perf_register, 17> perf_registers = {{
+    {PERF_REG_X86_AX, 0},
+    {PERF_REG_X86_BX, 3},
+    {PERF_REG_X86_CX, 2},
+    {PERF_REG_X86_DX, 1},
+    {PERF_REG_X86_SI, 4},
+    {PERF_REG_X86_DI, 5},
+    {PERF_REG_X86_BP, 6},
+    {PERF_REG_X86_SP, 7},
+    {PERF_REG_X86_IP, 16},
+    {PERF_REG_X86_R8, 8},
+    {PERF_REG_X86_R9, 9},
+    {PERF_REG_X86_R10, 10},
+    {PERF_REG_X86_R11, 11},
+    {PERF_REG_X86_R12, 12},
+    {PERF_REG_X86_R13, 13},
+    {PERF_REG_X86_R14, 14},
+    {PERF_REG_X86_R15, 15},
+}};
+inline constexpr std::size_t dwarf_sp = 7;
+inline constexpr std::size_t dwarf_pc = 16;
 
 #elif defined(__aarch64__)
 
+// DWARF for the Arm 64-bit architecture: x0-x30 and sp have the kernel's numbers.
 inline constexpr auto perf_registers = [] {
-  std::array<int, PERF_REG_ARM64_PC + 1> all{};
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    all[i] = static_cast<int>(i);
+  std::array<perf_register, PERF_REG_ARM64_PC + 1> all{};
+  for (unsigned i = 0; i < all.size(); ++i) {
+    all[i] = {i, i};
   }
   return all;
 }();
-
-/// DWARF for the Arm 64-bit architecture: x0-x30 and sp have the kernel's numbers.
-constexpr void arrange_registers(const std::array<std::uint64_t, perf_registers.size()>& values,
-                                 user_registers& into) noexcept {
-  for (std::size_t i = 0; i < PERF_REG_ARM64_PC; ++i) {
-    into.by_dwarf[i] = values[i];
-  }
-  into.count = PERF_REG_ARM64_PC;
-  into.pc = values[PERF_REG_ARM64_PC];
-  into.sp = values[PERF_REG_ARM64_SP];
-}
+inline constexpr std::size_t dwarf_sp = PERF_REG_ARM64_SP;
+inline constexpr std::size_t dwarf_pc = PERF_REG_ARM64_PC;
 
 #else
 
 // On other processors no stack is copied.
-inline constexpr std::array<int, 0> perf_registers = {};
-constexpr void arrange_registers(const std::array<std::uint64_t, 0>&, user_registers&) noexcept {}
+inline constexpr std::array<perf_register, 0> perf_registers = {};
+inline constexpr std::size_t dwarf_sp = 0;
+inline constexpr std::size_t dwarf_pc = 0;
 
 #endif
 
 /// attr.sample_regs_user.
 inline constexpr std::uint64_t perf_register_mask = [] {
   std::uint64_t mask = 0;
-  for (const int each : perf_registers) {
-    mask |= std::uint64_t{1} << static_cast<unsigned>(each);
+  for (const perf_register& each : perf_registers) {
+    mask |= std::uint64_t{1} << each.perf;
   }
   return mask;
 }();

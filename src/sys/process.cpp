@@ -16,7 +16,7 @@
 
 #include <fmt/core.h>
 
-#include "base/parse_number.hpp"
+#include "base/numbers.hpp"
 #include "sys/descriptor.hpp"
 
 namespace nodewise::sys {
@@ -68,8 +68,7 @@ class linux_process final : public process {
     // Addresses in the other process, which are never dereferenced here.
     static_assert(sizeof(void*) == sizeof(std::uint64_t));
     const auto* const pages = reinterpret_cast<void* const*>(addresses.data());
-    const long result = raw::move_pages(pid_, addresses.size(), pages, nullptr, status.data(), 0);
-    return result < 0 ? static_cast<int>(-result) : 0;
+    return to_errno(raw::move_pages(pid_, addresses.size(), pages, nullptr, status.data(), 0));
   }
 
   answer<std::size_t> read_pagemap(std::uint64_t first_page,
@@ -133,7 +132,7 @@ class linux_process final : public process {
     std::ranges::copy(from.words(), from_mask.begin());
     std::ranges::copy(to.words(), to_mask.begin());
     const long result = raw::migrate_pages(pid_, from_mask.data(), to_mask.data(), words);
-    return result < 0 ? answer<long>{0, static_cast<int>(-result)} : answer<long>{result, 0};
+    return {std::max(result, 0L), to_errno(result)};
   }
 
   answer<std::string> read_file(const std::string& name) override {

@@ -27,22 +27,6 @@ struct address_range {
 /// What PAGEMAP_SCAN (Linux 6.7) can look for.
 enum class page_property { present, huge };
 
-/// An entry of /proc/PID/pagemap (Documentation/admin-guide/mm/pagemap.rst).
-class pagemap_entry {
- public:
-  constexpr explicit pagemap_entry(std::uint64_t bits) : bits_(bits) {}
-  [[nodiscard]] constexpr bool present() const noexcept { return (bits_ >> 63 & 1) != 0; }
-  /// Mapped only here. Never true for the zero page.
-  [[nodiscard]] constexpr bool exclusive() const noexcept { return (bits_ >> 56 & 1) != 0; }
-  /// 0 without CAP_SYS_ADMIN.
-  [[nodiscard]] constexpr std::uint64_t frame() const noexcept {
-    return bits_ & ((std::uint64_t{1} << 55) - 1);
-  }
-
- private:
-  std::uint64_t bits_;
-};
-
 /// Bits of /proc/kpageflags.
 inline constexpr std::uint64_t frame_is_huge = std::uint64_t{1} << 17 | std::uint64_t{1} << 22;
 inline constexpr std::uint64_t frame_is_zeros = std::uint64_t{1} << 24;
@@ -50,9 +34,6 @@ inline constexpr std::uint64_t frame_is_zeros = std::uint64_t{1} << 24;
 /// Queries may come from several threads at once.
 class process {
  public:
-  process() = default;
-  process(const process&) = delete;
-  process& operator=(const process&) = delete;
   virtual ~process() = default;
 
   [[nodiscard]] virtual int pid() const = 0;

@@ -49,18 +49,23 @@ long call(long number, Args... args) noexcept {
   return result;
 }
 
-/// `mask` has `words` words. The kernel reads maxnode - 1 bits, so maxnode is one more than the
-/// words hold, or it ignores the highest node. With a larger maxnode it reads past the words and
-/// returns EINVAL for what it finds there.
+/// The kernel reads maxnode - 1 bits of a mask, so maxnode is one more than the words hold, or it
+/// ignores the highest node. With a larger maxnode it reads past the words and returns EINVAL for
+/// what it finds there.
+constexpr unsigned long maxnode(std::size_t words) noexcept {
+  return words == 0 ? 0 : words * sizeof(unsigned long) * 8 + 1;
+}
+
+/// `mask` has `words` words.
 inline long mbind(void* start, std::size_t bytes, policy mode, const unsigned long* mask,
                   std::size_t words, unsigned flags) noexcept {
   return call(SYS_mbind, start, bytes, static_cast<int>(mode), words == 0 ? nullptr : mask,
-              words == 0 ? 0UL : words * sizeof(unsigned long) * 8 + 1, flags);
+              maxnode(words), flags);
 }
 
 inline long set_mempolicy(policy mode, const unsigned long* mask, std::size_t words) noexcept {
   return call(SYS_set_mempolicy, static_cast<int>(mode), words == 0 ? nullptr : mask,
-              words == 0 ? 0UL : words * sizeof(unsigned long) * 8 + 1);
+              maxnode(words));
 }
 
 /// This call needs room for at least the kernel's highest node, and maxnode is the exact number of
@@ -85,18 +90,24 @@ inline long migrate_pages(int pid, const unsigned long* from, const unsigned lon
   return call(SYS_migrate_pages, pid, words * sizeof(unsigned long) * 8 + 1, from, to);
 }
 
-/// Whether an entry of /proc/self/pagemap is a page in memory.
+// Entries of /proc/PID/pagemap (Documentation/admin-guide/mm/pagemap.rst).
+
+/// Whether it is a page in memory.
 [[nodiscard]] constexpr bool is_present(std::uint64_t pagemap_entry) noexcept {
-  constexpr int present = 63;
-  return (pagemap_entry >> present & 1) != 0;
+  return (pagemap_entry >> 63 & 1) != 0;
 }
 
-/// Whether an entry of /proc/self/pagemap is a page in memory that several mappings share: the zero
-/// page, which backs memory that was read but not written, or a page shared with a forked process.
+/// Whether it is a page in memory that several mappings share: the zero page, which backs memory
+/// that was read but not written, or a page shared with a forked process.
 /// For the zero page, get_mempolicy gives the node of the kernel's zeros, not a placement.
 [[nodiscard]] constexpr bool is_shared_page(std::uint64_t pagemap_entry) noexcept {
-  constexpr int exclusively_mapped = 56;
-  return is_present(pagemap_entry) && (pagemap_entry >> exclusively_mapped & 1) == 0;
+  const bool mapped_only_here = (pagemap_entry >> 56 & 1) != 0;
+  return is_present(pagemap_entry) && !mapped_only_here;
+}
+
+/// The number of its page frame; 0 without CAP_SYS_ADMIN.
+[[nodiscard]] constexpr std::uint64_t frame_of(std::uint64_t pagemap_entry) noexcept {
+  return pagemap_entry & ((std::uint64_t{1} << 55) - 1);
 }
 
 /// Reads entries of /proc/self/pagemap, one per page, from the page of `start` on. Returns how

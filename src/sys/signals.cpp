@@ -22,6 +22,12 @@ void restore_broken_pipes() noexcept {
   }
 }
 
+void pass_on(const siginfo_t& info, pid_t program) noexcept {
+  if (info.si_code != SI_KERNEL && info.si_pid != program) {
+    ::kill(program, info.si_signo);
+  }
+}
+
 held_signals::held_signals() noexcept {
   ::sigemptyset(&held_);
   for (const int number :

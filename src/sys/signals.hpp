@@ -16,6 +16,10 @@ void ignore_broken_pipes() noexcept;
 /// Restores SIGPIPE as this process found it; call it before exec.
 void restore_broken_pipes() noexcept;
 
+/// Sends a signal that came here to the program, too. A signal from the terminal went to the whole
+/// foreground group: the program has it already.
+void pass_on(const siginfo_t& info, pid_t program) noexcept;
+
 /// While this exists, signals meant for the program, and its end, are waited for instead of
 /// handled.
 class held_signals {

@@ -1,21 +1,25 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <filesystem>
-#include <string>
 #include <variant>
 
-#include <nodewise/machine.hpp>
+#include <nodewise/topology.hpp>
 
 namespace nodewise::topology_detail {
 
+/// This machine, or the one that HWLOC_XMLFILE or a similar variable puts in its place. Leaves out
+/// the memory of NVIDIA's GPUs, unless a variable asks for it: hwloc's interface has no option for
+/// it, and the library sets no variable.
 struct this_machine {};
 struct xml_file {
   std::filesystem::path file;
 };
+/// A recorded file-system root. Reading it sets environment variables during the call, because
+/// hwloc has no other setting for it: no other thread may read the environment meanwhile.
 struct sysfs_tree {
   std::filesystem::path root;
 };
+/// "4x2", "4x2x2" or hwloc's own syntax.
 struct synthetic_machine {
   std::string spec;
 };
@@ -33,10 +37,3 @@ using hwloc_source = std::variant<this_machine, xml_file, sysfs_tree, synthetic_
                                                 const machine& measured);
 
 } // namespace nodewise::topology_detail
-
-namespace nodewise {
-
-/// This machine in hwloc's XML with the costs measured on it. Throws `error` as above.
-[[nodiscard]] std::string xml_with_costs(const machine& measured);
-
-} // namespace nodewise

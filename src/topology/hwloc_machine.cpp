@@ -2,28 +2,15 @@
 #include "topology/hwloc_machine.hpp"
 
 #include <algorithm>
-#include <array>
-#include <string_view>
 #include <utility>
 
 #include <fmt/core.h>
 
-#include "topology/machine_checks.hpp"
+#include "topology/part_sets.hpp"
 
 namespace nodewise::topology_detail {
 
 namespace {
-
-template <class Id>
-id_set<Id> to_set(hwloc_const_bitmap_t bitmap) {
-  id_set<Id> set;
-  // A bitmap may be infinite ("all there may ever be"); no number above max_id is in use.
-  for (int id = bitmap == nullptr ? -1 : hwloc_bitmap_first(bitmap); id >= 0 && id <= max_id;
-       id = hwloc_bitmap_next(bitmap, id)) {
-    set.insert(Id{id});
-  }
-  return set;
-}
 
 int os_number(hwloc_obj_t object) noexcept {
   return object->os_index <= static_cast<unsigned>(max_id) ? static_cast<int>(object->os_index)
@@ -73,7 +60,7 @@ void assign_cpus(std::vector<memory_node>& nodes) {
 void add_nodes(hwloc_topology_t topology, machine& all) {
   for (hwloc_obj_t node : objects(topology, HWLOC_OBJ_NUMANODE)) {
     if (const int number = os_number(node); number >= 0) {
-      all.nodes.push_back({node_id{number}, to_cpu_set(node->cpuset),
+      all.nodes.push_back({node_id{number}, to_set<cpu_id>(node->cpuset),
                            node->attr->numanode.local_memory, kind_of(node),
                            static_cast<int>(node->logical_index)});
     }
@@ -89,13 +76,13 @@ void add_nodes(hwloc_topology_t topology, machine& all) {
 
 void add_packages_and_cores(hwloc_topology_t topology, machine& all) {
   for (hwloc_obj_t object : objects(topology, HWLOC_OBJ_PACKAGE)) {
-    if (cpu_set cpus = to_cpu_set(object->cpuset); !cpus.empty()) {
+    if (cpu_set cpus = to_set<cpu_id>(object->cpuset); !cpus.empty()) {
       all.packages.push_back({os_number(object), std::move(cpus)});
     }
   }
-  cpu_set rest = to_cpu_set(hwloc_topology_get_topology_cpuset(topology));
+  cpu_set rest = to_set<cpu_id>(hwloc_topology_get_topology_cpuset(topology));
   for (hwloc_obj_t object : objects(topology, HWLOC_OBJ_CORE)) {
-    if (cpu_set cpus = to_cpu_set(object->cpuset) & rest; !cpus.empty()) {
+    if (cpu_set cpus = to_set<cpu_id>(object->cpuset) & rest; !cpus.empty()) {
       rest = std::move(rest) - cpus;
       all.cores.push_back({std::move(cpus)});
     }
@@ -120,7 +107,7 @@ void add_caches(hwloc_topology_t topology, machine& all) {
         HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L3ICACHE, HWLOC_OBJ_L4CACHE, HWLOC_OBJ_L5CACHE}) {
     for (hwloc_obj_t object : objects(topology, type)) {
       const auto& attributes = object->attr->cache;
-      if (cpu_set cpus = to_cpu_set(object->cpuset); !cpus.empty()) {
+      if (cpu_set cpus = to_set<cpu_id>(object->cpuset); !cpus.empty()) {
         all.caches.push_back({static_cast<int>(attributes.depth), kind_of(attributes.type),
                               attributes.size, attributes.linesize,
                               static_cast<unsigned>(std::max(attributes.associativity, 0)),
@@ -130,19 +117,83 @@ void add_caches(hwloc_topology_t topology, machine& all) {
   }
   for (hwloc_obj_t object : objects(topology, HWLOC_OBJ_MEMCACHE)) {
     all.notes.push_back(fmt::format("node {} is behind a memory-side cache of {} MiB",
-                                    to_node_set(object->nodeset).to_string(),
+                                    to_set<node_id>(object->nodeset).to_string(),
                                     object->attr->cache.size >> 20));
   }
 }
 
-} // namespace
+const char* kind_of(hwloc_obj_osdev_type_t type) noexcept {
+  switch (type) {
+  case HWLOC_OBJ_OSDEV_BLOCK:
+    return "storage";
+  case HWLOC_OBJ_OSDEV_GPU:
+  case HWLOC_OBJ_OSDEV_COPROC:
+    return "gpu";
+  case HWLOC_OBJ_OSDEV_NETWORK:
+    return "network";
+  case HWLOC_OBJ_OSDEV_OPENFABRICS:
+    return "fabric";
+  case HWLOC_OBJ_OSDEV_DMA:
+    break;
+  }
+  return "other";
+}
 
-cpu_set to_cpu_set(hwloc_const_bitmap_t bitmap) {
-  return to_set<cpu_id>(bitmap);
+/// The kind for a PCI class; nullptr for devices that no program reads or writes much.
+const char* kind_of_class(unsigned short class_id) noexcept {
+  switch (class_id >> 8) {
+  case 0x01:
+    return "storage";
+  case 0x02:
+    return class_id == 0x0207 ? "fabric" : "network";
+  case 0x03:
+  case 0x12:
+    return "gpu";
+  case 0x0c:
+    return class_id == 0x0c06 ? "fabric" : nullptr;
+  default:
+    return nullptr;
+  }
 }
-node_set to_node_set(hwloc_const_bitmap_t bitmap) {
-  return to_set<node_id>(bitmap);
+
+std::string pci_address(hwloc_obj_t object) {
+  while (object != nullptr && object->type != HWLOC_OBJ_PCI_DEVICE) {
+    object = object->parent;
+  }
+  if (object == nullptr) {
+    return {};
+  }
+  const auto& pci = object->attr->pcidev;
+  return fmt::format("{:04x}:{:02x}:{:02x}.{:x}", pci.domain, pci.bus, pci.dev, pci.func);
 }
+
+/// The nodes near a device. A device at the root of a machine of several nodes has none: the
+/// firmware does not report its place.
+node_set nodes_near(hwloc_topology_t topology, hwloc_obj_t device, const machine& all) {
+  hwloc_obj_t const place = hwloc_get_non_io_ancestor_obj(topology, device);
+  if (place == nullptr || (place == hwloc_get_root_obj(topology) && all.nodes.size() > 1)) {
+    return {};
+  }
+  return to_set<node_id>(place->nodeset) & all.node_ids();
+}
+
+void add_devices(hwloc_topology_t topology, machine& all) {
+  for (hwloc_obj_t object : objects(topology, HWLOC_OBJ_OS_DEVICE)) {
+    all.devices.push_back({object->name != nullptr ? object->name : "?",
+                           kind_of(object->attr->osdev.type), pci_address(object),
+                           nodes_near(topology, object, all)});
+  }
+  // A device without a driver has only its address as a name.
+  for (hwloc_obj_t object : objects(topology, HWLOC_OBJ_PCI_DEVICE)) {
+    const char* const kind = kind_of_class(object->attr->pcidev.class_id);
+    if (object->io_first_child == nullptr && kind != nullptr) {
+      const std::string address = pci_address(object);
+      all.devices.push_back({address, kind, address, nodes_near(topology, object, all)});
+    }
+  }
+}
+
+} // namespace
 
 std::string info_of(hwloc_obj_t object, const char* name) {
   const char* const value = hwloc_obj_get_info_by_name(object, name);

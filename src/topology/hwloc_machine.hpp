@@ -1,22 +1,38 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Converts hwloc's tree to the machine schema, part by part.
+// Loads hwloc's trees and converts them to the machine schema, part by part. Only the files hwloc_*
+// of this folder use hwloc.
 #pragma once
 
-#include <array>
-#include <string>
-#include <string_view>
-#include <vector>
+#include <memory>
 
-#include <nodewise/id_set.hpp>
-#include <nodewise/machine.hpp>
+#include <hwloc.h>
 
-#include "topology/hwloc_handle.hpp"
+#include "topology/export_xml.hpp"
 
 namespace nodewise::topology_detail {
 
-[[nodiscard]] cpu_set to_cpu_set(hwloc_const_bitmap_t bitmap);
-[[nodiscard]] node_set to_node_set(hwloc_const_bitmap_t bitmap);
+struct hwloc_destroy {
+  void operator()(hwloc_topology_t topology) const noexcept { hwloc_topology_destroy(topology); }
+};
+using hwloc_handle = std::unique_ptr<hwloc_topology, hwloc_destroy>;
+
+/// Throws `error`. Disallowed processors and nodes are kept, as are instruction caches and the
+/// devices that hwloc calls important.
+[[nodiscard]] hwloc_handle load(const hwloc_source& source);
+/// The same for text that hwloc has written; `asked` is for the error.
+[[nodiscard]] hwloc_handle load_xml_text(const std::string& text, const std::string& asked);
+
+template <class Id>
+[[nodiscard]] id_set<Id> to_set(hwloc_const_bitmap_t bitmap) {
+  id_set<Id> set;
+  // A bitmap may be infinite ("all there may ever be"); no number above max_id is in use.
+  for (int id = bitmap == nullptr ? -1 : hwloc_bitmap_first(bitmap); id >= 0 && id <= max_id;
+       id = hwloc_bitmap_next(bitmap, id)) {
+    set.insert(Id{id});
+  }
+  return set;
+}
 
 /// The value of "HostName" or a similar name, or an empty text.
 [[nodiscard]] std::string info_of(hwloc_obj_t object, const char* name);
@@ -31,29 +47,8 @@ namespace nodewise::topology_detail {
 /// memory of NVIDIA's GPUs, but programs find pages there as on any other node.
 void add_nodes_left_out(machine& all, const machine& kernel);
 
-/// A memory attribute of hwloc and the corresponding parameter.
-struct memory_attribute {
-  hwloc_memattr_id_t id;
-  std::string_view xml_name; ///< in hwloc's XML
-  std::string_view name;
-  std::string_view unit;
-  double scale; ///< from hwloc's MiB/s and ns, which are whole numbers
-};
-inline constexpr double mib_per_s = 1048576e-9;
-inline constexpr std::array memory_attributes{
-    memory_attribute{HWLOC_MEMATTR_ID_BANDWIDTH, "Bandwidth", "bandwidth", "GB/s", mib_per_s},
-    memory_attribute{HWLOC_MEMATTR_ID_LATENCY, "Latency", "latency", "ns", 1.0},
-    memory_attribute{HWLOC_MEMATTR_ID_READ_BANDWIDTH, "ReadBandwidth", "read_bandwidth", "GB/s",
-                     mib_per_s},
-    memory_attribute{HWLOC_MEMATTR_ID_WRITE_BANDWIDTH, "WriteBandwidth", "write_bandwidth", "GB/s",
-                     mib_per_s},
-    memory_attribute{HWLOC_MEMATTR_ID_READ_LATENCY, "ReadLatency", "read_latency", "ns", 1.0},
-    memory_attribute{HWLOC_MEMATTR_ID_WRITE_LATENCY, "WriteLatency", "write_latency", "ns", 1.0},
-};
-
 // The parts with a file of their own; each reads `all.nodes`.
 void add_distances(hwloc_topology_t topology, machine& all);
 void add_memory_attributes(hwloc_topology_t topology, const std::string& source, machine& all);
-void add_devices(hwloc_topology_t topology, machine& all);
 
 } // namespace nodewise::topology_detail

@@ -3,16 +3,9 @@
 // Reads JSON that others wrote: every value knows its path, so that an error can name it.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <filesystem>
-#include <initializer_list>
 #include <optional>
-#include <span>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -38,13 +31,10 @@ class json_field {
  public:
   using json = nlohmann::ordered_json;
 
-  /// The document itself. `asked` describes what is read: "the machine file x.json".
-  json_field(const json& document, std::string asked)
-      : value_(&document), asked_(std::move(asked)) {}
-
-  /// "nodes[1].cpus", or "" for the document.
-  [[nodiscard]] const std::string& path() const noexcept { return path_; }
-  [[nodiscard]] const std::string& asked() const noexcept { return asked_; }
+  /// `asked` describes what is read: "the machine file x.json". `path` is "nodes[1].cpus", or ""
+  /// for the document itself.
+  json_field(const json& value, std::string asked, std::string path = "")
+      : value_(&value), asked_(std::move(asked)), path_(std::move(path)) {}
 
   /// Throws `error` (input), naming this field.
   [[noreturn]] void refuse(const std::string& problem, const std::string& hint) const;
@@ -82,15 +72,13 @@ class json_field {
   [[nodiscard]] std::size_t one_of(std::span<const std::string_view> names) const;
 
  private:
-  json_field(const json& value, std::string path, std::string asked)
-      : value_(&value), path_(std::move(path)), asked_(std::move(asked)) {}
   [[nodiscard]] std::string what_it_is() const;
   /// Refuses a value that is not `wanted`: "a list".
   [[noreturn]] void refuse_kind(std::string_view wanted, const std::string& hint) const;
 
   const json* value_;
-  std::string path_;
   std::string asked_;
+  std::string path_;
 };
 
 /// Refuses a document whose field "schema" is not `schema` ("nodewise/machine/1"). The error

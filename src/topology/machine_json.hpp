@@ -5,11 +5,7 @@
 #pragma once
 
 #include <array>
-#include <string_view>
 
-#include <nlohmann/json_fwd.hpp>
-
-#include <nodewise/machine.hpp>
 #include <nodewise/topology.hpp>
 
 #include "topology/json_field.hpp"
@@ -28,8 +24,6 @@ inline constexpr std::string_view topology_schema = "nodewise/topology/1";
 
 /// With the envelope of every result; the caller fills in `settings`.
 [[nodiscard]] nlohmann::ordered_json topology_json(const topology& what);
-[[nodiscard]] nlohmann::ordered_json topology_json(const topology& what,
-                                                   nlohmann::ordered_json settings);
 
 /// Reads a machine, or any nodewise result that contains one. Without the field "allowed",
 /// everything is allowed.

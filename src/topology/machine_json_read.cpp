@@ -1,12 +1,9 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <array>
 #include <numeric>
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
-#include "topology/machine_checks.hpp"
 #include "topology/machine_json.hpp"
 #include "topology/part_sets.hpp"
 
@@ -17,6 +14,7 @@ namespace {
 constexpr int most_threads_per_core = 1024;
 // Linux has at most 1024 nodes and 8192 processors. Each part of a machine is a set of them.
 constexpr std::size_t most_nodes = 1024;
+constexpr std::size_t most_figures = most_nodes * most_nodes;
 constexpr std::size_t most_parts = 65536;
 constexpr int highest_cpu = 65535;
 
@@ -98,14 +96,12 @@ class machine_reader {
     for_each("packages", [&](const json_field& each) { read_package(each, in_packages); });
     read_distances();
     for_each("caches", [&](const json_field& each) { read_cache(each); });
-    for_each(
-        "parameters", [&](const json_field& each) { read_parameter(each); },
-        most_nodes * most_nodes);
+    for_each("parameters", [&](const json_field& each) { read_parameter(each); }, most_figures);
     for_each("devices", [&](const json_field& each) { read_device(each); });
     if (const auto lab = document_.find("lab")) {
       read_lab(*lab);
     }
-    topology_detail::sort_caches(all_.caches);
+    sort_caches(all_.caches);
     return std::move(all_);
   }
 
@@ -156,19 +152,18 @@ class machine_reader {
     const cpu_set of_nodes = all_.cpus();
     std::size_t threads = 1;
     read_number(document_, "threads_per_core", threads, 1, most_threads_per_core);
-    if (const auto list = document_.find("cores")) {
-      cpu_set claimed;
-      for (const json_field& field : elements_of(*list, most_parts)) {
-        field.allow_only({"cpus"});
-        all_.cores.push_back({read_some_cpus(field, claimed)});
-      }
-      if (!claimed.includes(of_nodes)) {
-        list->refuse(
-            fmt::format("the processors {} are in no core", (of_nodes - claimed).to_string()),
-            "list every core, or omit the field");
-      }
-    } else {
+    cpu_set claimed;
+    for_each("cores", [&](const json_field& field) {
+      field.allow_only({"cpus"});
+      all_.cores.push_back({read_some_cpus(field, claimed)});
+    });
+    const auto list = document_.find("cores");
+    if (!list) {
       deal_out_cores(threads);
+    } else if (!claimed.includes(of_nodes)) {
+      list->refuse(
+          fmt::format("the processors {} are in no core", (of_nodes - claimed).to_string()),
+          "list every core, or omit the field");
     }
     std::ranges::sort(all_.cores, {}, [](const core& each) { return each.cpus.first(); });
     if (all_.cores.empty()) {
@@ -198,10 +193,9 @@ class machine_reader {
 
   void read_package(const json_field& field, cpu_set& claimed) {
     field.allow_only({"id", "cpus"});
-    package each;
+    package& each = all_.packages.emplace_back();
     read_number(field, "id", each.id);
     each.cpus = read_some_cpus(field, claimed);
-    all_.packages.push_back(std::move(each));
   }
 
   void read_distances() {
@@ -209,27 +203,24 @@ class machine_reader {
     if (!table) {
       return;
     }
-    const auto rows = table->elements();
     const std::size_t count = all_.nodes.size();
-    const auto refuse_shape = [&](const json_field& where, std::size_t size) {
-      where.refuse(fmt::format("{} entries for {} nodes", size, count),
-                   "write one row for each node with one number for each node, in the order of "
-                   "\"nodes\"");
+    const auto one_for_each_node = [count](const json_field& list) {
+      auto elements = list.elements();
+      if (elements.size() != count) {
+        list.refuse(fmt::format("{} entries for {} nodes", elements.size(), count),
+                    "write one row for each node with one number for each node, in the order of "
+                    "\"nodes\"");
+      }
+      return elements;
     };
-    if (rows.size() != count) {
-      refuse_shape(*table, rows.size());
-    }
+    const auto rows = one_for_each_node(*table);
     all_.distances.assign(count, std::vector<int>(count));
     for (std::size_t i = 0; i < count; ++i) {
-      const json_field& row = rows[order_[i]];
-      const auto figures = row.elements();
-      if (figures.size() != count) {
-        refuse_shape(row, figures.size());
-      }
+      const auto figures = one_for_each_node(rows[order_[i]]);
       for (std::size_t j = 0; j < count; ++j) {
         all_.distances[i][j] = figures[order_[j]].small_number(1, max_id);
       }
-      if (!topology_detail::is_nearest_to_itself(all_.distances[i], i)) {
+      if (!is_nearest_to_itself(all_.distances[i], i)) {
         figures[order_[i]].refuse("the node is nearer to another than to itself",
                                   "write 10 from a node to itself and more to the others");
       }
@@ -287,28 +278,25 @@ class machine_reader {
 
   void read_parameter(const json_field& field) {
     field.allow_only({"name", "from", "to", "value", "unit", "source"});
-    parameter each;
-    each.name = field.at("name").text();
-    each.from = known_node(field.at("from"));
-    each.to = known_node(field.at("to"));
-    each.value = field.at("value").number();
-    each.unit = field.at("unit").text();
-    each.source = field.at("source").text();
-    if (each.source.empty()) {
+    all_.parameters.push_back({.name = field.at("name").text(),
+                               .from = known_node(field.at("from")),
+                               .to = known_node(field.at("to")),
+                               .value = field.at("value").number(),
+                               .unit = field.at("unit").text(),
+                               .source = field.at("source").text()});
+    if (all_.parameters.back().source.empty()) {
       field.at("source").refuse("it is empty",
                                 "name a publication, or write \"measured ...\" or \"assumed\"");
     }
-    all_.parameters.push_back(std::move(each));
   }
 
   void read_device(const json_field& field) {
     field.allow_only({"name", "kind", "bus", "nodes"});
-    device each;
-    each.name = field.at("name").text();
-    each.kind = field.at("kind").text();
     constexpr std::array<std::string_view, 5> kinds = {"network", "storage", "gpu", "fabric",
                                                        "other"};
-    (void)field.at("kind").one_of(kinds);
+    device& each = all_.devices.emplace_back();
+    each.name = field.at("name").text();
+    each.kind = kinds[field.at("kind").one_of(kinds)];
     read_text(field, "bus", each.bus);
     if (const auto nodes = field.find("nodes")) {
       each.nodes = nodes->ids<node_id>();
@@ -317,7 +305,6 @@ class machine_reader {
       field.at("nodes").refuse(fmt::format("there is no node {}", unknown.to_string()),
                                fmt::format("the nodes are {}", all_.node_ids().to_string()));
     }
-    all_.devices.push_back(std::move(each));
   }
 
   void read_lab(const json_field& field) {
@@ -337,15 +324,15 @@ class machine_reader {
 
   /// One figure for all nodes, or one per node; a node without memory stays without.
   void read_lab_memory(const json_field& field) {
-    const auto figures = field.is_array() ? field.elements() : std::vector<json_field>{};
-    if (field.is_array() && figures.size() != all_.nodes.size()) {
+    const auto figures =
+        field.is_array() ? field.elements() : std::vector(all_.nodes.size(), field);
+    if (figures.size() != all_.nodes.size()) {
       field.refuse(fmt::format("{} numbers for {} nodes", figures.size(), all_.nodes.size()),
                    "write one number for all nodes, or one for each node in the order of "
                    "\"nodes\"");
     }
     for (std::size_t i = 0; i < all_.nodes.size(); ++i) {
-      const json_field& figure = field.is_array() ? figures[order_[i]] : field;
-      const std::uint64_t bytes = figure.whole_number();
+      const std::uint64_t bytes = figures[order_[i]].whole_number();
       all_.lab.memory_bytes.push_back(all_.nodes[i].memory_bytes > 0 ? bytes : 0);
     }
   }
@@ -355,11 +342,56 @@ class machine_reader {
   std::vector<std::size_t> order_; ///< order_[i]: position in the file of the i-th node by number
 };
 
+template <class Id>
+id_set<Id> allowed_of(const json_field& allowed, const char* key, const id_set<Id>& all) {
+  const auto field = allowed.find(key);
+  if (!field) {
+    return all;
+  }
+  auto ids = field->template ids<Id>();
+  if (!all.includes(ids)) {
+    field->refuse(fmt::format("{} is not in the machine", (ids - all).to_string()),
+                  fmt::format("allow only {}", all.to_string()));
+  }
+  return ids;
+}
+
 } // namespace
 
 machine machine_from_json(const json_field& document) {
   check_schema(document, machine_schema);
   return machine_reader(document).read();
+}
+
+topology topology_from_json(const json_field& document) {
+  const std::string schema = document.at("schema").text();
+  const auto nested = document.find("machine");
+  if (!nested || schema.starts_with("nodewise/machine/")) {
+    return topology(machine_from_json(document));
+  }
+  if (schema.starts_with("nodewise/topology/")) {
+    check_schema(document, topology_schema);
+    document.allow_only({"schema", "nodewise", "machine", "settings", "nodes", "allowed"});
+  }
+  machine all = machine_from_json(*nested);
+  const auto allowed = document.find("allowed");
+  if (!allowed) {
+    return topology(std::move(all));
+  }
+  allowed->allow_only({"cpus", "nodes"});
+  cpu_set cpus = allowed_of(*allowed, "cpus", all.cpus());
+  node_set nodes = allowed_of(*allowed, "nodes", all.node_ids());
+  return {std::move(all), std::move(cpus), std::move(nodes)};
+}
+
+topology topology::from_json(const std::filesystem::path& file) {
+  const nlohmann::ordered_json document = read_json_file(file, largest_machine_file);
+  topology read =
+      topology_from_json(json_field(document, fmt::format("the machine file {}", file.string())));
+  if (read.machine_.name.empty()) {
+    read.machine_.name = file.stem().string();
+  }
+  return read;
 }
 
 } // namespace nodewise

@@ -1,9 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <iterator>
-#include <tuple>
-
 #include <nlohmann/json.hpp>
+
+#include <nodewise/version.hpp>
 
 #include "topology/machine_json.hpp"
 #include "topology/part_sets.hpp"
@@ -19,11 +17,10 @@ json utf8(const std::string& text) {
   return json::parse(json(text).dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
-// Set a field unless it has no value.
-
-void set_text(json& object, const char* key, const std::string& text) {
-  if (!text.empty()) {
-    object[key] = utf8(text);
+/// Sets a field unless its value is an empty text or list.
+void set(json& object, const char* key, json value) {
+  if (!value.empty() && value != json("")) {
+    object[key] = std::move(value);
   }
 }
 
@@ -31,12 +28,6 @@ template <class Number>
 void set_number(json& object, const char* key, Number number, Number none = 0) {
   if (number != none) {
     object[key] = number;
-  }
-}
-
-void set_list(json& object, const char* key, json list) {
-  if (!list.empty()) {
-    object[key] = std::move(list);
   }
 }
 
@@ -51,9 +42,7 @@ json node_json(const memory_node& node) {
   json entry = {{"id", to_int(node.id)},
                 {"cpus", node.cpus.to_string()},
                 {"memory_bytes", node.memory_bytes}};
-  if (node.kind != memory_kind::unknown) {
-    entry["kind"] = name_of(node.kind);
-  }
+  set(entry, "kind", node.kind == memory_kind::unknown ? "" : name_of(node.kind));
   set_number(entry, "logical", node.logical, -1);
   return entry;
 }
@@ -132,7 +121,7 @@ json parameter_json(const parameter& each) {
 
 json device_json(const device& each) {
   json entry = {{"name", utf8(each.name)}, {"kind", utf8(each.kind)}};
-  set_text(entry, "bus", each.bus);
+  set(entry, "bus", utf8(each.bus));
   entry["nodes"] = each.nodes.to_string();
   return entry;
 }
@@ -150,13 +139,28 @@ json core_json(const core& each) {
 
 json lab_json(const lab_settings& lab) {
   json object = json::object();
-  if (!lab.memory_bytes.empty()) {
-    object["memory_bytes_per_node"] = lab.memory_bytes;
-  }
+  set(object, "memory_bytes_per_node", lab.memory_bytes);
   for (const node_id node : lab.offline_nodes) {
     object["offline_nodes"].push_back(to_int(node));
   }
   return object;
+}
+
+/// Every node at a glance, for scripts: what it has, and how much of it is allowed.
+json nodes_at_a_glance(const topology& what) {
+  json all = json::array();
+  for (const memory_node& node : what.machine().nodes) {
+    const int logical = node.logical >= 0 ? node.logical : static_cast<int>(all.size());
+    all.push_back({{"id", to_int(node.id)},
+                   {"logical", logical},
+                   {"cpus", node.cpus.to_string()},
+                   {"allowed", !is_withheld(what, node)},
+                   {"allowed_cpus", (node.cpus & what.allowed_cpus()).to_string()},
+                   {"memory_bytes", node.memory_bytes},
+                   {"kind", name_of(node.kind)},
+                   {"has_cpus", !node.cpus.empty()}});
+  }
+  return all;
 }
 
 } // namespace
@@ -165,19 +169,30 @@ json machine_json(const machine& what) {
   json all;
   all["schema"] = machine_schema;
   all["name"] = utf8(what.name);
-  set_text(all, "title", what.title);
-  set_text(all, "source", what.source);
-  set_list(all, "notes", list_of(what.notes, utf8));
+  set(all, "title", utf8(what.title));
+  set(all, "source", utf8(what.source));
+  set(all, "notes", list_of(what.notes, utf8));
   set_number(all, "threads_per_core", threads_per_core(what));
   all["nodes"] = list_of(what.nodes, node_json);
-  set_list(all, "packages", list_of(what.packages, package_json));
-  set_list(all, "cores", list_of(what.cores, core_json));
-  set_list(all, "distances", what.distances);
-  set_list(all, "caches", caches_json(what));
-  set_list(all, "parameters", list_of(what.parameters, parameter_json));
-  set_list(all, "devices", list_of(what.devices, device_json));
-  set_list(all, "lab", lab_json(what.lab));
+  set(all, "packages", list_of(what.packages, package_json));
+  set(all, "cores", list_of(what.cores, core_json));
+  set(all, "distances", what.distances);
+  set(all, "caches", caches_json(what));
+  set(all, "parameters", list_of(what.parameters, parameter_json));
+  set(all, "devices", list_of(what.devices, device_json));
+  set(all, "lab", lab_json(what.lab));
   return all;
+}
+
+json topology_json(const topology& what) {
+  return {
+      {"schema", topology_schema},
+      {"nodewise", NODEWISE_VERSION},
+      {"machine", machine_json(what.machine())},
+      {"settings", json::object()},
+      {"nodes", nodes_at_a_glance(what)},
+      {"allowed",
+       {{"cpus", what.allowed_cpus().to_string()}, {"nodes", what.allowed_nodes().to_string()}}}};
 }
 
 } // namespace nodewise

@@ -2,10 +2,8 @@
 #include "topology/measured_machine.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdlib>
-#include <string_view>
 #include <tuple>
 #include <utility>
 

@@ -4,9 +4,6 @@
 #pragma once
 
 #include <filesystem>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include <nodewise/machine.hpp>
 

@@ -10,10 +10,8 @@
 
 #include <fmt/core.h>
 
-#include <nodewise/error.hpp>
-
-#include "base/parse_number.hpp"
-#include "base/split.hpp"
+#include "base/numbers.hpp"
+#include "base/text.hpp"
 #include "sys/descriptor.hpp"
 
 namespace nodewise::topology_detail {
@@ -43,12 +41,12 @@ std::optional<std::string> read_until(const std::string& path, end_of_file end) 
   return text;
 }
 
-[[noreturn]] void refuse(const std::string& path, const std::string& answered) {
+} // namespace
+
+void refuse_file(const std::string& path, const std::string& answered) {
   throw error(error_kind::input, fmt::format("the file {}", path), answered,
               "check that the tree is a sysfs tree; if this is the running kernel, report it");
 }
-
-} // namespace
 
 std::optional<std::string> read_small_file(const std::string& path) {
   return read_until(path, end_of_file::short_read);
@@ -58,27 +56,6 @@ std::optional<std::string> read_record_file(const std::string& path) {
   return read_until(path, end_of_file::empty_read);
 }
 
-template <class Id>
-id_set<Id> parse_list(std::string_view text, const std::string& path) {
-  try {
-    return id_set<Id>::parse(text);
-  } catch (const error& e) {
-    refuse(path, e.answered());
-  }
-}
-
-template cpu_set parse_list<cpu_id>(std::string_view, const std::string&);
-template node_set parse_list<node_id>(std::string_view, const std::string&);
-
-template <class Id>
-std::optional<id_set<Id>> read_list(const std::string& path) {
-  const auto text = read_small_file(path);
-  return text ? std::optional(parse_list<Id>(*text, path)) : std::nullopt;
-}
-
-template std::optional<cpu_set> read_list<cpu_id>(const std::string&);
-template std::optional<node_set> read_list<node_id>(const std::string&);
-
 std::optional<cpu_set> read_mask(const std::string& path) {
   const auto text = read_small_file(path);
   if (!text) {
@@ -87,7 +64,7 @@ std::optional<cpu_set> read_mask(const std::string& path) {
   // Groups of 32 bits, the highest first; only the first group may be shorter than eight digits.
   const std::vector<std::string_view> groups = split(*text, ',');
   if (groups.size() > static_cast<std::size_t>(max_id + 1) / 32) {
-    refuse(path, fmt::format("a mask of {} groups", groups.size()));
+    refuse_file(path, fmt::format("a mask of {} groups", groups.size()));
   }
   cpu_set cpus;
   int first = static_cast<int>(groups.size()) * 32;
@@ -95,7 +72,7 @@ std::optional<cpu_set> read_mask(const std::string& path) {
     first -= 32;
     const auto bits = parse_number<std::uint32_t>(digits, 16);
     if (!bits) {
-      refuse(path, fmt::format("'{}' is not a hexadecimal mask", digits));
+      refuse_file(path, fmt::format("'{}' is not a hexadecimal mask", digits));
     }
     for (int bit = 0; bit < 32; ++bit) {
       if ((*bits >> bit & 1U) != 0) {

@@ -3,12 +3,9 @@
 // Reads the small text files of /sys and /proc with as few system calls as possible.
 #pragma once
 
-#include <cstdint>
 #include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
+#include <nodewise/error.hpp>
 #include <nodewise/id_set.hpp>
 
 namespace nodewise::topology_detail {
@@ -20,14 +17,26 @@ namespace nodewise::topology_detail {
 /// The text of a file with any number of records, such as /proc/mounts: reads until it ends.
 [[nodiscard]] std::optional<std::string> read_record_file(const std::string& path);
 
-/// The kernel's list format, "0-3,8". nullopt if there is no such file; throws `error` (input),
+/// Throws `error` (input) for the text of a file.
+[[noreturn]] void refuse_file(const std::string& path, const std::string& answered);
+
+/// The kernel's list format, "0-3,8", in a text that was read from `path`. Throws `error` (input),
 /// naming the file, for anything that is not a list.
 template <class Id>
-[[nodiscard]] std::optional<id_set<Id>> read_list(const std::string& path);
+[[nodiscard]] id_set<Id> parse_list(std::string_view text, const std::string& path) {
+  try {
+    return id_set<Id>::parse(text);
+  } catch (const error& e) {
+    refuse_file(path, e.answered());
+  }
+}
 
-/// As above, for a text that was read from `path`.
+/// As above, for a file; nullopt if there is no such file.
 template <class Id>
-[[nodiscard]] id_set<Id> parse_list(std::string_view text, const std::string& path);
+[[nodiscard]] std::optional<id_set<Id>> read_list(const std::string& path) {
+  const auto text = read_small_file(path);
+  return text ? std::optional(parse_list<Id>(*text, path)) : std::nullopt;
+}
 
 /// The kernel's mask format, "00000000,0000ffff"; otherwise like `read_list`.
 [[nodiscard]] std::optional<cpu_set> read_mask(const std::string& path);

@@ -2,11 +2,7 @@
 //
 // topology::from_sysfs: every `nodewise run` calls it, so it opens only files that the answer
 // needs. If the kernel or its firmware reports nonsense, it decides as hwloc does.
-#include <nodewise/topology.hpp>
-
-#include <algorithm>
 #include <cerrno>
-#include <utility>
 
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -15,9 +11,8 @@
 
 #include <nodewise/error.hpp>
 
-#include "base/split.hpp"
-#include "topology/machine_checks.hpp"
-#include "topology/recorded_cpuset.hpp"
+#include "base/text.hpp"
+#include "topology/part_sets.hpp"
 #include "topology/small_file.hpp"
 
 namespace nodewise::inline v0 {
@@ -25,6 +20,102 @@ namespace nodewise::inline v0 {
 namespace {
 
 using namespace topology_detail;
+
+/// What a process may use: from /proc/self/status if it is running, from its cgroup if recorded.
+/// nullopt: nothing is recorded, so everything is allowed.
+struct allowance {
+  std::optional<cpu_set> cpus;
+  std::optional<node_set> nodes;
+};
+
+bool has_word(std::string_view words, char separator, std::string_view wanted) {
+  return std::ranges::count(split(words, separator), wanted) != 0;
+}
+
+/// Where a cpuset controller is mounted, and the names of its two files.
+struct cpuset_mount {
+  std::string directory;
+  std::string_view cpus_file;
+  std::string_view nodes_file;
+};
+
+/// One line of /proc/mounts: device, directory, type, options, ...
+std::optional<cpuset_mount> cpuset_mount_of(const std::string& prefix, std::string_view line) {
+  (void)take_until(line, ' ');
+  const std::string directory(take_until(line, ' '));
+  const std::string_view type = take_until(line, ' ');
+  const std::string_view options = take_until(line, ' ');
+  if (type == "cgroup2") {
+    const auto controllers = read_small_file(prefix + directory + "/cgroup.controllers");
+    if (controllers && has_word(*controllers, ' ', "cpuset")) {
+      return cpuset_mount{directory, "/cpuset.cpus.effective", "/cpuset.mems.effective"};
+    }
+  } else if (type == "cpuset") {
+    return cpuset_mount{directory, "/cpus", "/mems"};
+  } else if (type == "cgroup" && has_word(options, ',', "cpuset")) {
+    return has_word(options, ',', "noprefix")
+               ? cpuset_mount{directory, "/cpus", "/mems"}
+               : cpuset_mount{directory, "/cpuset.cpus", "/cpuset.mems"};
+  }
+  return std::nullopt;
+}
+
+std::optional<cpuset_mount> find_cpuset_mount(const std::string& prefix) {
+  const std::string mounts = read_record_file(prefix + "/proc/mounts").value_or("");
+  for (const std::string_view line : split(mounts, '\n')) {
+    if (auto found = cpuset_mount_of(prefix, line)) {
+      return found;
+    }
+  }
+  return std::nullopt;
+}
+
+/// The group of the recorded process: /proc/self/cpuset, else a line "9:cpuset:/name" (v1) or
+/// "0::/name" (v2) of /proc/self/cgroup.
+std::optional<std::string> cpuset_name(const std::string& prefix) {
+  if (auto name = read_small_file(prefix + "/proc/self/cpuset"); name && !name->empty()) {
+    return name;
+  }
+  const std::string groups = read_record_file(prefix + "/proc/self/cgroup").value_or("");
+  for (const std::string_view line : split(groups, '\n')) {
+    std::string_view name = line;
+    (void)take_until(name, ':');
+    const std::string_view controllers = take_until(name, ':');
+    if (!line.empty() && (controllers.empty() || controllers == "cpuset")) {
+      return std::string(name);
+    }
+  }
+  return std::nullopt;
+}
+
+/// `Cpus_allowed_list` and `Mems_allowed_list`: the cgroup's cpuset and the affinity mask combined,
+/// as the kernel applies them. `prefix` is the root without its final slash.
+allowance allowance_from_status(const std::string& prefix) {
+  allowance allowed;
+  const std::string path = prefix + "/proc/self/status";
+  const std::string status = read_small_file(path).value_or("");
+  for (std::string_view line : split(status, '\n')) {
+    const std::string_view key = take_until(line, '\t');
+    if (key == "Cpus_allowed_list:") {
+      allowed.cpus = parse_list<cpu_id>(line, path);
+    } else if (key == "Mems_allowed_list:") {
+      allowed.nodes = parse_list<node_id>(line, path);
+    }
+  }
+  return allowed;
+}
+
+/// From the cpuset files of the recorded cgroup (v2, v1, or the cpuset file system before them).
+allowance allowance_from_cgroup(const std::string& prefix) {
+  const auto mount = find_cpuset_mount(prefix);
+  const auto name = mount ? cpuset_name(prefix) : std::nullopt;
+  if (!name) {
+    return {};
+  }
+  const std::string group = prefix + mount->directory + *name;
+  return {read_list<cpu_id>(fmt::format("{}{}", group, mount->cpus_file)),
+          read_list<node_id>(fmt::format("{}{}", group, mount->nodes_file))};
+}
 
 class sysfs_reader {
  public:
@@ -155,10 +246,9 @@ class sysfs_reader {
     const std::string text = read_small_file(path).value_or("");
     constexpr std::string_view key = "MemTotal:";
     const std::size_t at = text.find(key);
-    if (at == std::string::npos) {
-      return 0;
-    }
-    return leading_number(std::string_view(text).substr(at + key.size())).value_or(0) << 10;
+    return at == std::string::npos
+               ? 0
+               : leading_number(std::string_view(text).substr(at + key.size())).value_or(0) << 10;
   }
 
   void read_distances() {
@@ -188,6 +278,14 @@ class sysfs_reader {
     return cpus ? cpus : read_mask(cpu_file(cpu, older));
   }
 
+  /// Takes the first processor and those of its siblings that are left out of `rest`.
+  [[nodiscard]] static cpu_set take_group(cpu_set& rest, const std::optional<cpu_set>& siblings) {
+    cpu_set group = siblings.value_or(cpu_set{}) & rest;
+    group.insert(rest.first());
+    rest = std::move(rest) - group;
+    return group;
+  }
+
   void read_cores() {
     if (read_small_file(cpu_directory_ + "/smt/active") == "0") {
       for (const cpu_id cpu : online_) {
@@ -195,33 +293,23 @@ class sysfs_reader {
       }
       return;
     }
-    cpu_set rest = online_;
-    while (!rest.empty()) {
-      const cpu_id first = rest.first();
-      cpu_set cpus =
-          siblings(first, "topology/thread_siblings", "topology/core_cpus").value_or(cpu_set{}) &
-          rest;
-      cpus.insert(first);
-      rest = std::move(rest) - cpus;
-      machine_.cores.push_back({std::move(cpus)});
+    for (cpu_set rest = online_; !rest.empty();) {
+      const auto all = siblings(rest.first(), "topology/thread_siblings", "topology/core_cpus");
+      machine_.cores.push_back({take_group(rest, all)});
     }
   }
 
   void read_packages() {
-    cpu_set rest = online_;
-    while (!rest.empty()) {
+    for (cpu_set rest = online_; !rest.empty();) {
       const cpu_id first = rest.first();
       const auto all = siblings(first, "topology/core_siblings", "topology/package_cpus");
       if (!all) {
         return; // some architectures have none
       }
-      cpu_set cpus = *all & rest;
-      cpus.insert(first);
-      rest = std::move(rest) - cpus;
       const auto number = leading_number(
           read_small_file(cpu_file(first, "topology/physical_package_id")).value_or(""));
       machine_.packages.push_back(
-          {number && *number <= max_id ? static_cast<int>(*number) : -1, std::move(cpus)});
+          {number && *number <= max_id ? static_cast<int>(*number) : -1, take_group(rest, all)});
     }
   }
 

@@ -1,14 +1,8 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <array>
-#include <map>
 #include <set>
-#include <utility>
 
-#include <fmt/core.h>
-
-#include "base/counted.hpp"
-#include "traffic/counts.hpp"
+#include "base/text.hpp"
 #include "traffic/record.hpp"
 
 namespace nodewise::traffic {
@@ -17,16 +11,6 @@ namespace {
 
 constexpr std::string_view magic = "nodewise-counts";
 constexpr std::string_view version = "1";
-
-object_kind kind_of(std::string_view word) {
-  for (const auto each :
-       {object_kind::heap, object_kind::map, object_kind::static_array, object_kind::region}) {
-    if (to_string(each) == word) {
-      return each;
-    }
-  }
-  return object_kind::group;
-}
 
 class reader {
  public:
@@ -46,24 +30,19 @@ class reader {
   }
 
  private:
-  using taker = void (reader::*)(record&);
-  struct row {
-    std::string_view kind;
-    taker take;
-  };
+  using object_key = std::pair<process_key, object_id>;
+  using row = std::pair<std::string_view, void (reader::*)(record&)>; ///< a kind and its reader
   static const std::array<row, 29> rows;
 
   static void check_ends(std::string_view text) {
-    const std::string_view first = text.substr(0, text.find('\n'));
     if (text.empty()) {
       throw error(error_kind::input, "the traffic count", "nothing was written",
                   "run it again with --verbose to see the output of the virtual machine");
     }
-    if (!first.starts_with(magic)) {
+    if (!text.starts_with(magic)) {
       throw damaged_line(1, "this is not a traffic count");
     }
-    constexpr std::string_view last = "\ncomplete\n";
-    if (!text.ends_with(last)) {
+    if (!text.ends_with("\ncomplete\n")) {
       const auto lines = static_cast<std::size_t>(std::ranges::count(text, '\n'));
       throw error(error_kind::input, "the traffic count",
                   "it is cut off after " + counted(lines, "line"),
@@ -73,27 +52,23 @@ class reader {
 
   void take(record& line) {
     if (line.line() == 1) {
-      take_magic(line);
+      if (line.kind() != magic || line.name() != version) {
+        throw line.wrong(fmt::format("the version of the format is not {}", version));
+      }
+      line.end();
       return;
     }
     if (complete_) {
       throw line.wrong("there are lines after the end");
     }
-    const auto found = std::ranges::find(rows, line.kind(), &row::kind);
+    const auto found = std::ranges::find(rows, line.kind(), &row::first);
     if (found == rows.end()) {
       throw line.wrong(fmt::format("no line begins with '{}'", line.kind().substr(0, 40)));
     }
     if (all_.refused && line.kind() != "complete") {
       throw line.wrong("there are lines after the refusal");
     }
-    (this->*found->take)(line);
-    line.end();
-  }
-
-  void take_magic(record& line) {
-    if (line.kind() != magic || line.name() != version) {
-      throw line.wrong(fmt::format("the version of the format is not {}", version));
-    }
+    (this->*found->second)(line);
     line.end();
   }
 
@@ -112,10 +87,10 @@ class reader {
   void cache(record& line) {
     const auto at_most = [&line](std::uint64_t most) { return std::min(line.count(), most); };
     all_.caches.push_back({.level = static_cast<int>(at_most(9)),
-                           .kind = std::string(line.one_of({"data", "unified"})),
+                           .kind = line.one_of({"data", "unified"}),
                            .bytes = line.count(),
                            .ways = static_cast<unsigned>(at_most(1U << 20)),
-                           .shared = std::string(line.one_of({"core", "node"}))});
+                           .shared = line.one_of({"core", "node"})});
   }
   void processor_line(record& line) {
     const processor one{.cpu = line.cpu(), .node = line.node()};
@@ -172,24 +147,23 @@ class reader {
         all_.threads, [&](const thread& each) { return each.pid == pid && each.index == index; });
   }
   void object_line(record& line) {
-    all_.objects.push_back(
-        {.pid = line.pid(),
-         .id = line.number(),
-         .start = line.address(),
-         .bytes = line.count(),
-         .kind = kind_of(line.one_of({"heap", "map", "static", "group", "region"})),
-         .module = line.name(),
-         .offset = line.address(),
-         .name = line.name()});
+    all_.objects.push_back({.pid = line.pid(),
+                            .id = line.number(),
+                            .start = line.address(),
+                            .bytes = line.count(),
+                            .kind = static_cast<object_kind>(
+                                line.which_of({"heap", "map", "static", "group", "region"})),
+                            .module = line.name(),
+                            .offset = line.address(),
+                            .name = line.name()});
     if (!known_.insert({all_.objects.back().pid, all_.objects.back().id}).second) {
       throw line.wrong("the object occurs twice");
     }
   }
   void freed(record& line) {
-    const process_key pid = line.pid();
-    const object_id id = line.number();
-    expect_object(line, pid, id);
-    freed_.insert({pid, id});
+    const object_key freed{line.pid(), line.number()};
+    expect_object(line, freed.first, freed.second);
+    freed_.insert(freed);
   }
   void cell_line(record& line) {
     cell& to = all_.cells.emplace_back();
@@ -309,28 +283,24 @@ class reader {
       throw line.wrong(fmt::format("process {} has no thread {}", pid, thread));
     }
   }
-  void check_objects() const {
+
+  /// Checks what every count must have, since the rest depends on it.
+  void finish(std::size_t last_line) {
+    for (const auto& [is_missing, kind] : {std::pair(!tested_, "selftest"),
+                                           {all_.line_bytes == 0, "line_bytes"},
+                                           {all_.page_bytes == 0, "page_bytes"},
+                                           {all_.processors.empty(), "processor"},
+                                           {all_.memories.empty(), "memory"}}) {
+      if (is_missing) {
+        throw damaged_line(last_line, fmt::format("the line '{}' is missing", kind));
+      }
+    }
     for (const auto& [object, line] : expected_) {
       if (!known_.contains(object)) {
         throw damaged_line(line,
                            fmt::format("process {} has no object {}", object.first, object.second));
       }
     }
-  }
-
-  /// Checks what every count must have, since the rest depends on it.
-  void finish(std::size_t last_line) {
-    const auto need = [&](bool there, const char* kind) {
-      if (!there) {
-        throw damaged_line(last_line, fmt::format("the line '{}' is missing", kind));
-      }
-    };
-    need(tested_, "selftest");
-    need(all_.line_bytes != 0, "line_bytes");
-    need(all_.page_bytes != 0, "page_bytes");
-    need(!all_.processors.empty(), "processor");
-    need(!all_.memories.empty(), "memory");
-    check_objects();
     for (program& each : all_.programs) {
       each.ended = ended_.contains(each.pid);
     }
@@ -343,7 +313,6 @@ class reader {
   counts all_;
   bool tested_ = false;
   bool complete_ = false;
-  using object_key = std::pair<process_key, object_id>;
   std::set<object_key> known_;
   std::set<object_key> freed_;
   std::map<object_key, std::size_t> expected_; ///< and the line that named it first

@@ -4,10 +4,8 @@
 #include <algorithm>
 #include <initializer_list>
 
-#include <fmt/core.h>
-
-#include "base/in_quotes.hpp"
-#include "base/parse_number.hpp"
+#include "base/numbers.hpp"
+#include "base/text.hpp"
 
 namespace nodewise::traffic {
 
@@ -25,10 +23,6 @@ error damaged_line(std::size_t line, const std::string& what) {
 
 record::record(std::string_view text, std::size_t line) : rest_(text), more_(true), line_(line) {
   kind_ = word();
-}
-
-error record::wrong(const std::string& what) const {
-  return damaged_line(line_, what);
 }
 
 std::string_view record::word() {
@@ -107,7 +101,7 @@ std::optional<object_id> record::object() {
 }
 
 phase record::when() {
-  return one_of({"init", "use"}) == "use" ? phase::use : phase::initialisation;
+  return static_cast<phase>(which_of({"init", "use"}));
 }
 
 volume record::lines() {
@@ -115,7 +109,7 @@ volume record::lines() {
 }
 
 bool record::flag() {
-  return one_of({"0", "1"}) == "1";
+  return which_of({"0", "1"}) == 1;
 }
 
 cpu_set record::cpus() {
@@ -160,12 +154,13 @@ std::vector<thread_lines> record::users() {
   return all;
 }
 
-std::string_view record::one_of(std::initializer_list<std::string_view> words) {
+std::size_t record::which_of(std::initializer_list<std::string_view> words) {
   const std::string_view taken = word();
-  if (std::ranges::find(words, taken) == words.end()) {
+  const auto* const found = std::ranges::find(words, taken);
+  if (found == words.end()) {
     throw wrong(fmt::format("{} is invalid in {}", in_quotes(taken), in_quotes(kind_)));
   }
-  return taken;
+  return static_cast<std::size_t>(found - words.begin());
 }
 
 std::string record::decoded(std::string_view encoded) const {

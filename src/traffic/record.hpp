@@ -3,16 +3,7 @@
 // One line of a counts file, word by word.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include <nodewise/error.hpp>
-#include <nodewise/id.hpp>
-#include <nodewise/id_set.hpp>
 
 #include "traffic/counts.hpp"
 
@@ -48,7 +39,11 @@ class record {
   int tid(); ///< "-" is 0
   /// All the rest of the line: INDEX:LINES, one or more, ascending.
   std::vector<thread_lines> users();
-  std::string_view one_of(std::initializer_list<std::string_view> words);
+  /// The position of the word among these.
+  std::size_t which_of(std::initializer_list<std::string_view> words);
+  std::string one_of(std::initializer_list<std::string_view> words) {
+    return std::string(words.begin()[which_of(words)]);
+  }
   std::string name();
   /// All the rest of the line, which is not empty.
   std::string sentence();
@@ -56,7 +51,7 @@ class record {
   void end() const;
 
   /// `damaged_line` with this line's number.
-  [[nodiscard]] error wrong(const std::string& what) const;
+  [[nodiscard]] error wrong(const std::string& what) const { return damaged_line(line_, what); }
 
  private:
   std::string_view word();

@@ -11,7 +11,7 @@
 
 #include <elfutils/libdwfl.h>
 
-#include "launch/read_agent_report.hpp"
+#include "launch/agent_report.hpp"
 
 using nodewise::launch::stack_report;
 

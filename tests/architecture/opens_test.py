@@ -10,7 +10,7 @@ from pathlib import Path
 
 AGENT = Path(__file__).resolve().parents[2] / "agent"
 OPENS = re.compile(r"\bSYS_openat\b|\bread_pagemap\(")
-IN_CONSTRUCTOR = {"record_file"}
+IN_CONSTRUCTOR = {"records"}
 READ_BY = {"elf_symbols": "statics", "system_facts": "process"}  # where another file wraps it
 WRAPPED = re.compile(r"\bwith_own_descriptors\(|\bread_system_facts_by\(with_own|\bleave_descriptors\(")
 

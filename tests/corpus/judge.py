@@ -61,9 +61,12 @@ class Judge:
         return json.loads(text[text.index('{\n  "schema": "nodewise/advice') :])
 
     def count(self, program: Path, *options: str) -> float:
+        """The remote share of what a profile sees too: without the loader's work before the agent is there."""
         file = self.folder / f"{program.name}.counts.json"
         self.call("run", "--on", self.machine, "--quiet", "--on-counts", str(file), *options, "--", str(program))
-        return 1 - json.loads(file.read_text())["use"]["local"]
+        uses = [each["use"] for each in json.loads(file.read_text())["pages"] if each["pid"] != 0]
+        local, remote = (sum(each[lines] for each in uses) for lines in ("local_fills", "remote_fills"))
+        return remote / (local + remote)
 
     def uses(self, spec: Spec, program: Path) -> oracle.Uses:
         """With each thread on a processor of its own."""

@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // What the agent wrote, or what is left of it.
-#include "launch/read_agent_report.hpp"
+#include "launch/agent_report.hpp"
 
 #include <cstring>
 

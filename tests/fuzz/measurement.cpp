@@ -9,10 +9,9 @@
 
 #include <nodewise/error.hpp>
 
-#include "cli/verbs/measure/compare.hpp"
 #include "cli/verbs/measure/view.hpp"
 #include "fuzz/fuzz.hpp"
-#include "measure/measurement_json.hpp"
+#include "measure/measurement.hpp"
 
 using namespace nodewise;
 

@@ -6,7 +6,6 @@
 #include <nodewise/error.hpp>
 
 #include "fuzz/fuzz.hpp"
-#include "placement/scale.hpp"
 #include "plan/plan_json.hpp"
 
 using namespace nodewise;

@@ -4,7 +4,7 @@
 // tasks.
 #include <string>
 
-#include "base/local_rank.hpp"
+#include "base/environment.hpp"
 #include "bind/conflicts.hpp"
 #include "fuzz/fuzz.hpp"
 

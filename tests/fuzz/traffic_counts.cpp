@@ -4,7 +4,7 @@
 #include <nodewise/error.hpp>
 
 #include "fuzz/fuzz.hpp"
-#include "traffic/figures.hpp"
+#include "traffic/counts.hpp"
 
 using namespace nodewise;
 

@@ -5,7 +5,7 @@
 #include <nodewise/topology.hpp>
 
 #include "fuzz/fuzz.hpp"
-#include "spec/likwid_workgroup.hpp"
+#include "spec/spec.hpp"
 #include "unit/grid_machine.hpp"
 
 using namespace nodewise;

@@ -311,8 +311,9 @@ TEST(MeasuredXmlOfAnHmat, KeepsWhatWasNotMeasured) {
 TEST(MeasuredXmlOfThisMachine, HasItsFigures) {
   const machine measured_here = with_figures(topology::system().machine());
   const scratch_folder folder;
-  const topology read =
-      topology::from_xml(folder.write("costs.xml", xml_with_costs(measured_here)));
+  const topology read = topology::from_xml(folder.write(
+      "costs.xml",
+      topology_detail::export_xml_with_costs(topology_detail::this_machine{}, measured_here)));
   EXPECT_GE(read.machine().parameters.size(), measured_here.parameters.size());
 }
 

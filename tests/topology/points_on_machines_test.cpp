@@ -14,7 +14,6 @@
 
 #include <nodewise/error.hpp>
 
-#include "measure/memory_needs.hpp"
 #include "measure/points.hpp"
 
 namespace nodewise::test {

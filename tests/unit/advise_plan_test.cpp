@@ -9,7 +9,7 @@
 
 #include <nodewise/error.hpp>
 
-#include "profile/names.hpp"
+#include "profile/profile.hpp"
 #include "unit/advise_programs.hpp"
 #include "unit/grid_machine.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <gmock/gmock.h>
 
-#include "advise/alternatives.hpp"
+#include "advise/advise.hpp"
 #include "unit/advise_programs.hpp"
 #include "unit/grid_machine.hpp"
 

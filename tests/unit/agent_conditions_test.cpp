@@ -307,8 +307,8 @@ TEST_F(AgentAbove, StacksOfTheCLibraryAreKnownWithoutMeasuring) {
     for (int k = 0; k < 2; ++k) {
       ASSERT_EQ(pthread_create(&thread, attributes, note, nullptr), 0);
       ASSERT_EQ(pthread_join(thread, nullptr), 0);
-      EXPECT_EQ(found[0].begin(), found[1].begin());
-      EXPECT_EQ(found[0].end(), found[1].end());
+      EXPECT_EQ(found[0].data(), found[1].data());
+      EXPECT_EQ(found[0].size(), found[1].size());
     }
   }
   EXPECT_EQ(pthread_attr_setstack(&small, some.data(), std::size_t{1} << 20), 0);
@@ -343,8 +343,8 @@ TEST_F(AgentAbove, NothingBeyondTheStacksEndIsRead) {
   const void* const here = __builtin_frame_address(0);
   const stack_words all = own_stack(here, std::size_t{1} << 30);
   ASSERT_FALSE(all.empty());
-  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(all.end()), own_stack_end(here));
-  EXPECT_EQ(own_stack(here, 64).bytes(), 64U);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(all.data() + all.size()), own_stack_end(here));
+  EXPECT_EQ(own_stack(here, 64).size_bytes(), 64U);
   EXPECT_NE(sum_of(all), 0U); // or it ends here
 }
 

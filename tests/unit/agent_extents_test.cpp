@@ -10,7 +10,7 @@
 
 #include <nodewise/distribution.hpp>
 
-#include "agent/alloc/extent_room.hpp"
+#include "agent/alloc/system_facts.hpp"
 #include "agent/alloc/extents.hpp"
 #include "agent/alloc/front.hpp"
 #include "agent/alloc/placement.hpp"

@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "agent/report/record_file.hpp"
+#include "agent/report/records.hpp"
 
 namespace nodewise::agent {
 namespace {

@@ -80,7 +80,7 @@ TEST(Attribution, WithBalancingASecondFaultIsAnAccess) {
 TEST(Attribution, TheAgentsOwnThreadIsNoneOfTheProgram) {
   rig all;
   constexpr int helper = 177;
-  all.reported.processes[0].numa_pinner = launch::numa_pinner_report{helper, 0, 3};
+  all.reported.processes[0].numa_pinner = nodewise_agent_numa_pinned{{}, helper, 0, 3};
   observe::task_event start;
   start.time_ns = 2500;
   start.what = observe::task_change::thread_started;

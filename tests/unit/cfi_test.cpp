@@ -11,7 +11,6 @@
 #include <dwarf.h>
 #include <gtest/gtest.h>
 
-#include "symbols/cfi_program.hpp"
 #include "symbols/frame_step.hpp"
 #include "unit/symbols_programs.hpp"
 
@@ -167,7 +166,7 @@ TEST(CallFrameSteps, expressions) {
   const words_of_stack stack({11, 22, 33});
   const stack_copy copy = stack.at(0x7000);
   const auto value = [&](std::vector<std::uint8_t> of) {
-    frame_values values(now, copy);
+    frame_values values{now, copy};
     return evaluate(of, std::nullopt, values);
   };
   // What linkers say of the procedure linkage table: sp + 8 + (in the second half ? 8 : 0).

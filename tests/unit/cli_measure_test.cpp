@@ -12,7 +12,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/machine/measured_costs.hpp"
+#include "cli/machine/source.hpp"
 #include "cli/verbs/measure/flags.hpp"
 #include "cli/verbs/measure/keep.hpp"
 #include "topology/machine_json.hpp"
@@ -143,7 +143,7 @@ std::string weights_or_refusal(const measure::measurement& what, const node_set&
   ::setenv("NODEWISE_MEASURED", file.c_str(), 1);
   std::string told;
   try {
-    for (const auto& each : make_weight_source()(here, nodes).weights) {
+    for (const auto& each : weigh_by_measurement(here, nodes).weights) {
       told += (told.empty() ? "" : " ") + std::to_string(each.parts);
     }
   } catch (const error& e) {

@@ -110,7 +110,7 @@ TEST(ModelOptions, ReadsALoop) {
   EXPECT_EQ(loop.elements, 81U);
   EXPECT_EQ(loop.how.kind, model::schedule_kind::random);
   EXPECT_EQ(loop.schedule_text(), "tasks,16");
-  EXPECT_DOUBLE_EQ(*loop.chunk_start_s, 0.5e-9);
+  EXPECT_DOUBLE_EQ(*loop.given_chunk_start_s, 0.5e-9);
   ASSERT_EQ(loop.free.size(), 2U);
   EXPECT_EQ(loop.free[0].first, "0,2");
   EXPECT_EQ(loop.free[1].second, std::uint64_t{512} << 20);

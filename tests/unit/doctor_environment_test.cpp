@@ -5,7 +5,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "doctor/environment.hpp"
 #include "unit/fake_system.hpp"
 
 namespace nodewise::doctor {

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "doctor/privileges.hpp"
+#include "doctor/settings.hpp"
 #include "unit/fake_system.hpp"
 
 namespace nodewise::doctor {

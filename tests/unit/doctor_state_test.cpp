@@ -11,8 +11,6 @@
 
 #include <nodewise/topology.hpp>
 
-#include "doctor/firmware.hpp"
-#include "doctor/text.hpp"
 #include "unit/fake_system.hpp"
 
 namespace nodewise::doctor {

@@ -289,10 +289,10 @@ TEST(DoctorMemoryLimit, RootGroupAndVersionOne) {
   EXPECT_FALSE(read_memory_limit(who).readable);
   who.files["/sys/fs/cgroup/cgroup.controllers"] = "cpuset memory";
   EXPECT_TRUE(read_memory_limit(who).readable);
-  EXPECT_FALSE(read_memory_limit(who).limited);
+  EXPECT_FALSE(read_memory_limit(who).bytes);
   who.files["/proc/self/cgroup"] = "5:cpu,memory:/j\n0::/";
   who.files["/sys/fs/cgroup/memory/j/memory.limit_in_bytes"] = "9223372036854771712";
-  EXPECT_FALSE(read_memory_limit(who).limited) << "the largest number means none";
+  EXPECT_FALSE(read_memory_limit(who).bytes) << "the largest number means none";
   who.files["/sys/fs/cgroup/memory/memory.limit_in_bytes"] = "4096";
   EXPECT_EQ(read_memory_limit(who).bytes, 4096U);
 }

@@ -197,7 +197,7 @@ TEST(EventLog, KeepsAProgramFromItsExecOnAndWhatItForks) {
     }
   }
   log.finish();
-  log.keep_program(7, sample_source::beginning::at_exec);
+  log.keep_program(7, beginning::at_exec);
 
   std::vector<std::pair<int, std::uint64_t>> kept;
   for (const access_sample& each : all_of(log)) {
@@ -228,7 +228,7 @@ TEST(EventLog, OfAProgramIsKeptOnlyWhatHasAThread) {
     log.take(task_event{30, task_change::ended, 7, tid, 0, 0, {}});
   }
   log.finish();
-  log.keep_program(7, sample_source::beginning::at_exec);
+  log.keep_program(7, beginning::at_exec);
   EXPECT_EQ(log.samples(), 1U);
   EXPECT_EQ(log.stacks().size(), 1U);
   EXPECT_EQ(log.sightings().size(), 1U);
@@ -241,7 +241,7 @@ TEST(EventLog, OfAProgramThatRanBeforeAllIsKept) {
   log.take(task_event{20, task_change::executed, 7, 7, 0, 0, "another"});
   log.take(sample_at(30, 1, 7, 0));
   log.finish();
-  log.keep_program(7, sample_source::beginning::now);
+  log.keep_program(7, beginning::now);
   EXPECT_EQ(log.samples(), 2U);
 }
 
@@ -249,9 +249,9 @@ TEST(EventLog, WithoutItsExecAllOfAProgramIsKept) {
   event_log log;
   log.take(sample_at(10, 1, 7, 0)); // of process 7
   log.finish();
-  log.keep_program(7, sample_source::beginning::at_exec);
+  log.keep_program(7, beginning::at_exec);
   EXPECT_EQ(log.samples(), 1U);
-  log.keep_program(8, sample_source::beginning::at_exec);
+  log.keep_program(8, beginning::at_exec);
   EXPECT_EQ(log.samples(), 0U);
 }
 

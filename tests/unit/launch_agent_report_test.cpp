@@ -1,5 +1,5 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include "launch/read_agent_report.hpp"
+#include "launch/agent_report.hpp"
 
 #include <cstring>
 #include <random>
@@ -127,9 +127,9 @@ TEST(AgentReport, TraceModeRecordsMoreOfEachObject) {
   EXPECT_FALSE(first.where_cut);
   const process_totals& totals = *report.processes[0].totals;
   EXPECT_EQ(totals.writes_left_out, 6U);
-  ASSERT_EQ(totals.rules.size(), 2U);
-  EXPECT_EQ(totals.rules[0].objects, 2U);
-  EXPECT_EQ(totals.rules[0].placed, 1U);
+  ASSERT_EQ(totals.by_rule.size(), 2U);
+  EXPECT_EQ(totals.by_rule[0].objects, 2U);
+  EXPECT_EQ(totals.by_rule[0].placed, 1U);
 }
 
 std::string allocation(int pid, std::uint64_t sequence) {

@@ -13,8 +13,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "launch/not_started.hpp"
-
 namespace nodewise::launch {
 namespace {
 

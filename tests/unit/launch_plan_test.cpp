@@ -9,7 +9,7 @@
 
 #include <nodewise/error.hpp>
 
-#include "launch/not_started.hpp"
+#include "launch/executable.hpp"
 #include "unit/grid_machine.hpp"
 
 namespace nodewise::launch {

@@ -10,8 +10,8 @@
 #include <nodewise/error.hpp>
 
 #include "agent/protocol.h"
+#include "launch/executable.hpp"
 #include "launch/memory_words.hpp"
-#include "launch/not_started.hpp"
 #include "launch/plan.hpp"
 #include "unit/grid_machine.hpp"
 

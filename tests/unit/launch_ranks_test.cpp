@@ -1,5 +1,5 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include "launch/ranks.hpp"
+#include "launch/planning.hpp"
 
 #include <map>
 #include <string>

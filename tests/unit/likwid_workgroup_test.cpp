@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // likwid-bench's -w, as its manual has it.
-#include "spec/likwid_workgroup.hpp"
+#include "spec/spec.hpp"
 
 #include <string>
 

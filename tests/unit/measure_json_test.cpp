@@ -9,7 +9,7 @@
 
 #include <nodewise/error.hpp>
 
-#include "measure/measurement_json.hpp"
+#include "measure/measurement.hpp"
 #include "unit/grid_machine.hpp"
 
 namespace nodewise::measure {

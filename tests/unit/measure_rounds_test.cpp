@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // Which point is visited next, on clocks that are made up.
-#include "measure/rounds.hpp"
+#include "measure/session.hpp"
 
 #include <vector>
 

@@ -16,9 +16,7 @@
 #include <nodewise/topology.hpp>
 
 #include "measure/memory.hpp"
-#include "measure/memory_needs.hpp"
 #include "measure/pinned.hpp"
-#include "measure/run.hpp"
 #include "measure/session.hpp"
 #include "unit/grid_machine.hpp"
 

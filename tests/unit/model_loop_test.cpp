@@ -8,7 +8,6 @@
 #include <nodewise/error.hpp>
 
 #include "model/predict.hpp"
-#include "model/replay.hpp"
 #include "unit/model_machines.hpp"
 
 namespace nodewise {

@@ -7,7 +7,7 @@
 
 #include <nodewise/error.hpp>
 
-#include "model/queueing.hpp"
+#include "model/predict.hpp"
 #include "unit/model_machines.hpp"
 
 namespace nodewise {

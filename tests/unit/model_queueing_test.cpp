@@ -1,7 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // Threads that cannot choose their memory: formulas against loops that are played event by event.
-#include "model/queueing.hpp"
 
 #include <cmath>
 
@@ -9,7 +8,6 @@
 
 #include "model/predict.hpp"
 #include "model/random_numbers.hpp"
-#include "model/replay.hpp"
 #include "unit/model_machines.hpp"
 
 namespace nodewise {

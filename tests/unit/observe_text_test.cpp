@@ -7,9 +7,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "observe/frames.hpp"
+#include "observe/locate.hpp"
 #include "observe/proc_text.hpp"
-#include "observe/totals.hpp"
 
 namespace nodewise::observe {
 

@@ -14,8 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "page_cache/page_cache.hpp"
-#include "page_cache/pressure.hpp"
-#include "sys/node_memory.hpp"
+#include "sys/kernel.hpp"
 #include "unit/fake_kernel.hpp"
 
 namespace nodewise::page_cache {
@@ -164,9 +163,9 @@ TEST(NodeMemory, IsReadFromTheKernelsFile) {
   EXPECT_EQ(found->evictable_bytes, 4 * mebibyte);
   EXPECT_FALSE(sys::read_node_memory(kernel, node_id{0}));
   kernel.files["/proc/meminfo"] = "MemTotal: 1 kB\nSwapFree:  512 kB\n";
-  EXPECT_EQ(sys::read_free_swap(kernel), 512U << 10);
+  EXPECT_EQ(sys::read_meminfo(kernel, "SwapFree"), 512U << 10);
   kernel.files["/proc/meminfo"] += "MemAvailable:  2048 kB\n";
-  EXPECT_EQ(sys::read_available_memory(kernel), 2U << 20);
+  EXPECT_EQ(sys::read_meminfo(kernel, "MemAvailable"), 2U << 20);
 }
 
 /// A file in memory alone.

@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "placement/scale.hpp"
+#include "placement/placement.hpp"
 
 namespace nodewise::placements {
 namespace {

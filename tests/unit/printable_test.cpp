@@ -3,8 +3,8 @@
 
 #include <nodewise/error.hpp>
 
-#include "base/printable.hpp"
-#include "report/error_text.hpp"
+#include "base/text.hpp"
+#include "report/style.hpp"
 
 namespace nodewise {
 namespace {

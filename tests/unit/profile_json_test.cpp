@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "profile/profile_json.hpp"
-#include "profile/runs_text.hpp"
+#include "profile/profile_json_fields.hpp"
 
 namespace nodewise::profile {
 namespace {

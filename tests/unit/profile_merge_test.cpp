@@ -7,7 +7,7 @@
 
 #include <nodewise/error.hpp>
 
-#include "profile/merge.hpp"
+#include "profile/profile.hpp"
 
 namespace nodewise::profile {
 namespace {

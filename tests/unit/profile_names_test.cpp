@@ -7,7 +7,7 @@
 
 #include <gmock/gmock.h>
 
-#include "profile/names.hpp"
+#include "profile/profile.hpp"
 
 namespace nodewise::profile {
 namespace {

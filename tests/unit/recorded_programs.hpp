@@ -27,8 +27,8 @@
 #include <nodewise/error.hpp>
 
 #include "observe/recorder.hpp"
-#include "sys/execute.hpp"
 #include "sys/perf.hpp"
+#include "sys/programs.hpp"
 
 namespace nodewise::observe::test {
 

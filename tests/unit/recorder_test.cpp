@@ -17,7 +17,7 @@
 
 #include <nodewise/error.hpp>
 
-#include "observe/frames.hpp"
+#include "observe/locate.hpp"
 #include "sys/kernel.hpp"
 #include "sys/perf.hpp"
 #include "unit/recorded_programs.hpp"

@@ -13,7 +13,6 @@
 
 #include <nodewise/error.hpp>
 
-#include "cli/frame/exit_codes.hpp"
 #include "cli/frame/help.hpp"
 #include "cli/frame/invocation.hpp"
 #include "cli/manual/manual.hpp"
@@ -78,7 +77,6 @@ TEST(Registry, EveryFlagIsDocumentedAndThereOnce) {
       EXPECT_TRUE(names.insert(f->name).second);
       EXPECT_TRUE(f->letter == '\0' || letters.insert(f->letter).second) << f->letter;
       EXPECT_FALSE(f->help.empty());
-      EXPECT_FALSE(f->group.empty());
       EXPECT_EQ(f->value.empty(), f->kind == flag_kind::toggle);
     }
   }

@@ -12,11 +12,8 @@
 
 #include "report/bar.hpp"
 #include "report/envelope.hpp"
-#include "report/error_text.hpp"
 #include "report/progress.hpp"
-#include "report/strip.hpp"
 #include "report/table.hpp"
-#include "report/wrap.hpp"
 
 namespace nodewise::report {
 namespace {

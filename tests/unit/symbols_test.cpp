@@ -12,7 +12,6 @@
 
 #include <gtest/gtest.h>
 
-#include "symbols/build_id.hpp"
 #include "symbols/names.hpp"
 #include "unit/symbols_programs.hpp"
 

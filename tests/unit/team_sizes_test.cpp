@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/text.hpp"
 #include "bind/team_sizes.hpp"
 
 namespace nodewise::bind {
@@ -33,7 +34,7 @@ TEST(TeamSizes, MultiplyToTheThreadsOfAllTeams) {
 TEST(TeamSizes, OuterTeamsAreSpreadAndInnerOnesClose) {
   EXPECT_EQ(nested_proc_bind({4, 2}), "spread,close");
   EXPECT_EQ(nested_proc_bind({2, 2, 2}), "spread,spread,close");
-  EXPECT_EQ(text_of_team_sizes({2, 2, 8}), "2,2,8");
+  EXPECT_EQ(joined(std::vector<std::size_t>{2, 2, 8}, ","), "2,2,8");
 }
 
 } // namespace

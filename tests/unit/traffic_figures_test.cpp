@@ -1,5 +1,5 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include "traffic/figures.hpp"
+#include "traffic/counts.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -2,28 +2,21 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <optional>
 #include <utility>
-
-#include <unistd.h>
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
-#include "base/joined.hpp"
-#include "base/parse_number.hpp"
-#include "base/printable.hpp"
-#include "cli/frame/exit_codes.hpp"
+#include "base/numbers.hpp"
+#include "base/text.hpp"
 #include "cli/frame/result.hpp"
 #include "cli/frame/terminal.hpp"
 #include "cli/frame/verbs.hpp"
 #include "cli/lab/runner.hpp"
 #include "cli/machine/source.hpp"
 #include "doctor/examine.hpp"
-#include "doctor/other_kernel.hpp"
 #include "report/envelope.hpp"
 #include "report/table.hpp"
-#include "report/wrap.hpp"
 #include "topology/json_field.hpp"
 #include "topology/machine_json.hpp"
 #include "topology/measured_machine.hpp"
@@ -73,12 +66,10 @@ ordered_json json_of(const std::vector<doctor::finding>& findings) {
 }
 
 verdict worst(const doctor::examination& of) {
-  for (const verdict v : {verdict::bad, verdict::warning}) {
-    if (of.has(v)) {
-      return v;
-    }
+  if (of.has(verdict::bad)) {
+    return verdict::bad;
   }
-  return verdict::good;
+  return of.has(verdict::warning) ? verdict::warning : verdict::good;
 }
 
 /// An examination, and the same as a JSON result.
@@ -104,15 +95,12 @@ examined with_result(doctor::examination found, const std::optional<machine>& he
 std::string cures(const std::vector<doctor::finding>& findings, const report::style& how) {
   std::vector<std::pair<std::string, std::string>> names_of_cure;
   for (const doctor::finding& f : findings) {
-    if (f.cure.empty()) {
-      continue;
-    }
     const auto same =
         std::ranges::find(names_of_cure, f.cure, &std::pair<std::string, std::string>::first);
-    if (same == names_of_cure.end()) {
-      names_of_cure.emplace_back(f.cure, f.name);
-    } else {
+    if (same != names_of_cure.end()) {
       same->second += ", " + f.name;
+    } else if (!f.cure.empty()) {
+      names_of_cure.emplace_back(f.cure, f.name);
     }
   }
   std::string text;
@@ -135,15 +123,10 @@ std::string text_of(const section& which, const doctor::examination& of, const r
                      rows.to_string(how), cures(of.*which.findings, how));
 }
 
-/// Whether the examination tried the calls.
-bool has_tried(const doctor::examination& found) {
-  return std::ranges::any_of(found.calls, [](const doctor::finding& call) {
+std::string summary(const doctor::examination& found, const report::style& how) {
+  const bool tried = std::ranges::any_of(found.calls, [](const doctor::finding& call) {
     return call.verdict != verdict::unavailable;
   });
-}
-
-std::string summary(const doctor::examination& found, const report::style& how) {
-  const bool tried = has_tried(found);
   const verdict of_all = worst(found);
   const char* text =
       tried ? "Everything needed is permitted." : "No problem was found; no call was tried.";
@@ -156,29 +139,24 @@ std::string summary(const doctor::examination& found, const report::style& how) 
   return report::paint(how, verdict_tones[static_cast<std::size_t>(of_all)], text) + "\n";
 }
 
-/// Adds the machine with its measured costs, if they can be read and match it; otherwise records
-/// why not.
-void set_machine(doctor::surroundings& around, const machine& here) {
-  around.here = here;
-  try {
-    const measured::findings known = measured::find(here);
-    if (known.found) {
-      around.here = measured::with_costs(here, known.found->what);
-      return;
-    }
-    around.unused.why = joined(known.remarks, "; ");
-    around.unused.cure = known.remarks.empty() ? "" : "nodewise measure";
-  } catch (const error& e) {
-    around.unused = {fmt::format("{}: {}", e.asked(), e.answered()), e.hint()};
-  }
-}
-
-/// Sets the machine if its discovery works: doctor must also run where it does not.
+/// Sets the machine if its discovery works: doctor must also run where it does not. Adds its
+/// measured costs if they can be read and match it; otherwise records why not.
 void find_machine(doctor::surroundings& around) {
   try {
-    set_machine(around, topology::from_sysfs().machine());
+    around.here = topology::from_sysfs().machine();
   } catch (const error&) {
-    around.here.reset();
+    return;
+  }
+  try {
+    const measured::findings known = measured::find(*around.here);
+    if (known.found) {
+      around.here = measured::with_costs(*around.here, known.found->what);
+    } else {
+      around.unused = {joined(known.remarks, "; "),
+                       known.remarks.empty() ? "" : "nodewise measure"};
+    }
+  } catch (const error& e) {
+    around.unused = {fmt::format("{}: {}", e.asked(), e.answered()), e.hint()};
   }
 }
 
@@ -193,22 +171,12 @@ doctor::surroundings surroundings_of_the_command() {
   return around;
 }
 
-/// Reads one number that may be a process ID.
-int read_pid(std::string_view typed) {
+examined examine_pid(std::string_view typed) {
   const int pid = parse_number<int>(typed).value_or(0);
   if (pid <= 0) {
     throw error(error_kind::usage, fmt::format("{} {}", option_name(flags::process), typed),
                 fmt::format("'{}' is not a process number", typed), "`ps -e` lists the processes");
   }
-  return pid;
-}
-
-examined examine_here() {
-  const doctor::surroundings around = surroundings_of_the_command();
-  return with_result(nodewise::doctor::examine(around), around.here, sys::real_kernel());
-}
-
-examined examine_pid(int pid) {
   doctor::surroundings around;
   around.kernel = &sys::real_kernel();
   find_machine(around);
@@ -221,7 +189,7 @@ std::vector<doctor::finding> findings_in(const json_field& document, const char*
   std::vector<doctor::finding> all;
   for (const json_field& each : document.at(key).elements()) {
     each.allow_only({"name", "verdict", "found", "errno", "cure"});
-    doctor::finding one;
+    doctor::finding& one = all.emplace_back();
     one.name = each.at("name").text();
     one.verdict = static_cast<verdict>(each.at("verdict").one_of(verdict_names));
     one.found = each.at("found").text();
@@ -231,7 +199,6 @@ std::vector<doctor::finding> findings_in(const json_field& document, const char*
     if (const auto cure = each.find("cure")) {
       one.cure = cure->text();
     }
-    all.push_back(std::move(one));
   }
   return all;
 }
@@ -278,16 +245,13 @@ examined examine_what_is_given(const invocation& given) {
                 "omit one of them");
   }
   if (!pids.empty()) {
-    return examine_pid(read_pid(pids.front()));
+    return examine_pid(pids.front());
   }
-  return file ? examine_file(std::string(*file)) : examine_here();
-}
-
-int exit_code_for(const doctor::examination& found, bool strict) {
-  if (found.has(verdict::bad)) {
-    return exit_code::refused;
+  if (file) {
+    return examine_file(std::string(*file));
   }
-  return strict && found.has(verdict::warning) ? exit_code::check_failed : exit_code::ok;
+  const doctor::surroundings around = surroundings_of_the_command();
+  return with_result(nodewise::doctor::examine(around), around.here, sys::real_kernel());
 }
 
 } // namespace
@@ -303,7 +267,11 @@ int doctor(const invocation& given) {
     return text + summary(found, how);
   };
   show_result(given, [&] { return what.result; }, as_text);
-  return exit_code_for(found, given.has(flags::strict));
+  if (found.has(verdict::bad)) {
+    return exit_code::refused;
+  }
+  const bool warned = given.has(flags::strict) && found.has(verdict::warning);
+  return warned ? exit_code::check_failed : exit_code::ok;
 }
 
 } // namespace nodewise::cli::verbs

@@ -1,12 +1,5 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-#include <unistd.h>
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -14,14 +7,11 @@
 #include <nodewise/region.hpp>
 #include <nodewise/topology.hpp>
 
-#include "cli/frame/exit_codes.hpp"
 #include "cli/frame/result.hpp"
-#include "cli/frame/terminal.hpp"
 #include "cli/frame/verbs.hpp"
 #include "cli/verbs/drop_cache/flags.hpp"
 #include "cli/verbs/drop_cache/view.hpp"
-#include "doctor/examine.hpp"
-#include "page_cache/page_cache.hpp"
+#include "doctor/allowance.hpp"
 #include "report/progress.hpp"
 #include "spec/spec.hpp"
 
@@ -78,36 +68,25 @@ drop_way way_of(const invocation& given, const node_set& asked, const topology& 
   return by == "drop" ? drop_way::drop : drop_way::pressure;
 }
 
-/// Memory that is held on a node until its page cache is empty.
-class ballast {
- public:
-  explicit ballast(node_id node) : node_(node) {}
-
-  int take(std::uint64_t bytes) {
+page_cache::pressure press_on(node_id node, sys::kernel& kernel) {
+  std::vector<region> held; // until the node's page cache is empty
+  const auto take = [&](std::uint64_t bytes) {
     try {
-      held_.emplace_back(bytes, bound(node_), place_options{strictness::must, page_size::base});
-      populate(held_.back().bytes());
+      held.emplace_back(bytes, bound(node), place_options{strictness::must, page_size::base});
+      populate(held.back().bytes());
       return 0;
     } catch (const error& e) {
       return e.errno_value() != 0 ? e.errno_value() : ENOMEM;
     }
-  }
-
- private:
-  node_id node_;
-  std::vector<region> held_;
-};
-
-page_cache::pressure press_on(node_id node, sys::kernel& kernel) {
-  ballast held(node);
+  };
   std::optional<report::progress> shown;
   return page_cache::press(
       {.look = [&] { return sys::read_node_memory(kernel, node); },
-       .free_swap = [&] { return sys::read_free_swap(kernel); },
+       .free_swap = [&] { return sys::read_meminfo(kernel, "SwapFree"); },
        .room = [&]() -> std::optional<std::uint64_t> {
          return nodewise::doctor::read_memory_limit(kernel).room_bytes;
        },
-       .take = [&](std::uint64_t bytes) { return held.take(bytes); },
+       .take = take,
        .progress =
            [&](std::uint64_t done, std::uint64_t total) {
              if (!shown) {
@@ -145,18 +124,16 @@ int exit_code_for(const dropped_cache& result, bool strict) {
     return each.outcome.errno_value != 0 || each.outcome.stayed_bytes.value_or(0) != 0;
   };
   const auto unknown = [](const dropped_file& each) { return !each.outcome.stayed_bytes; };
+  const auto left = [](const dropped_node& each) {
+    return each.pressed && each.pressed->why != page_cache::ending::swept;
+  };
   if (std::ranges::any_of(result.files, not_dropped)) {
     return exit_code::bad_input;
   }
-  if (strict && std::ranges::any_of(result.files, unknown)) {
-    return exit_code::check_failed;
-  }
-  for (const dropped_node& each : result.nodes) {
-    if (strict && each.pressed && each.pressed->why != page_cache::ending::swept) {
-      return exit_code::check_failed;
-    }
-  }
-  return exit_code::ok;
+  return strict && (std::ranges::any_of(result.files, unknown) ||
+                    std::ranges::any_of(result.nodes, left))
+             ? exit_code::check_failed
+             : exit_code::ok;
 }
 
 } // namespace

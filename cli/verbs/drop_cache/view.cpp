@@ -3,8 +3,6 @@
 
 #include <array>
 #include <cerrno>
-#include <string_view>
-#include <utility>
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -22,11 +20,6 @@ namespace {
 using nlohmann::ordered_json;
 using page_cache::ending;
 using report::tone;
-
-std::string_view name_of(drop_way way) {
-  static constexpr std::array<std::string_view, 3> names = {"drop", "files", "pressure"};
-  return names.at(static_cast<std::size_t>(way));
-}
 
 struct ending_words {
   std::string_view name;
@@ -47,15 +40,15 @@ const ending_words& words_of(ending why) {
   return all.at(static_cast<std::size_t>(why));
 }
 
+/// Why page cache is left on the node.
 std::string remark_on(const dropped_node& of, const report::style& how) {
   if (!of.pressed || of.pressed->why == ending::swept) {
     return "";
   }
-  const page_cache::pressure& pressed = *of.pressed;
   return fmt::format("{}: {}{}\n",
                      report::paint(how, tone::warning, fmt::format("node {}", of.node)),
-                     words_of(pressed.why).reason,
-                     pressed.why == ending::refused ? errno_text(pressed.errno_value) : "");
+                     words_of(of.pressed->why).reason,
+                     of.pressed->why == ending::refused ? errno_text(of.pressed->errno_value) : "");
 }
 
 /// The remark on a file whose pages are not known to be dropped.
@@ -63,22 +56,22 @@ std::string remark_on(const dropped_file& file, const report::style& how) {
   const auto remark = [&](tone as, std::string_view what) {
     return fmt::format("{}: {}\n", report::paint(how, as, file.path), what);
   };
-  if (const int failed = file.outcome.errno_value; failed != 0) {
+  const auto& [failed, stayed] = file.outcome;
+  if (failed != 0) {
     return remark(tone::bad,
                   errno_text(failed) + (failed == EISDIR ? ", name the files in it" : ""));
   }
-  if (!file.outcome.stayed_bytes) {
+  if (!stayed) {
     return remark(tone::warning,
                   "the kernel was asked to drop it; it reports what stayed in memory only to users "
                   "that own the file or may write it");
   }
-  if (*file.outcome.stayed_bytes == 0) {
-    return "";
-  }
-  return remark(tone::bad,
-                fmt::format("{} stayed in memory: a program has mapped or is writing these pages, "
-                            "or the file system is in memory (tmpfs)",
-                            report::format_bytes(*file.outcome.stayed_bytes)));
+  return *stayed == 0
+             ? ""
+             : remark(tone::bad,
+                      fmt::format("{} stayed in memory: a program has mapped or is writing "
+                                  "these pages, or the file system is in memory (tmpfs)",
+                                  report::format_bytes(*stayed)));
 }
 
 report::cell bytes_cell(const std::optional<sys::node_memory>& of,
@@ -88,9 +81,9 @@ report::cell bytes_cell(const std::optional<sys::node_memory>& of,
 }
 
 std::string table_of(const dropped_cache& what, const report::style& how) {
-  constexpr auto right = report::align::right;
+  using report::right;
   report::table rows(
-      {{"node", right}, {"free", right}, {"now", right}, {"page cache", right}, {"now", right}});
+      {right("node"), right("free"), right("now"), right("page cache"), right("now")});
   for (const dropped_node& each : what.nodes) {
     rows.add({fmt::format("{}", each.node), bytes_cell(each.before, &sys::node_memory::free_bytes),
               bytes_cell(each.after, &sys::node_memory::free_bytes),
@@ -110,6 +103,20 @@ ordered_json memory_json(const std::optional<sys::node_memory>& of) {
           {"evictable_bytes", report::or_unavailable(of->evictable_bytes)}};
 }
 
+ordered_json dropped_node_json(const dropped_node& of) {
+  ordered_json one = {{"node", to_int(of.node)},
+                      {"before", memory_json(of.before)},
+                      {"after", memory_json(of.after)}};
+  if (of.pressed) {
+    one["ending"] = words_of(of.pressed->why).name;
+    one["taken_bytes"] = of.pressed->taken_bytes;
+    if (of.pressed->errno_value != 0) {
+      one["errno"] = of.pressed->errno_value;
+    }
+  }
+  return one;
+}
+
 } // namespace
 
 std::string drop_cache_text(const dropped_cache& what, const report::style& how) {
@@ -127,33 +134,18 @@ std::string drop_cache_text(const dropped_cache& what, const report::style& how)
 }
 
 ordered_json drop_cache_json(const dropped_cache& what, const machine& on, ordered_json settings) {
+  static constexpr std::array ways = {"drop", "files", "pressure"};
   ordered_json all = report::envelope("drop-cache", 1, machine_json(on), std::move(settings));
-  all["way"] = name_of(what.way);
-  all["nodes"] = ordered_json::array();
-  for (const dropped_node& each : what.nodes) {
-    ordered_json one = {{"node", to_int(each.node)},
-                        {"before", memory_json(each.before)},
-                        {"after", memory_json(each.after)}};
-    if (each.pressed) {
-      one["ending"] = words_of(each.pressed->why).name;
-      one["taken_bytes"] = each.pressed->taken_bytes;
-      if (each.pressed->errno_value != 0) {
-        one["errno"] = each.pressed->errno_value;
-      }
-    }
-    all["nodes"].push_back(std::move(one));
-  }
+  all["way"] = ways.at(static_cast<std::size_t>(what.way));
+  all["nodes"] = report::json_list(what.nodes, dropped_node_json);
   if (what.way == drop_way::files) {
-    all["files"] = ordered_json::array();
-    for (const dropped_file& each : what.files) {
+    all["files"] = report::json_list(what.files, [](const dropped_file& each) {
+      const auto& [failed, stayed] = each.outcome;
       ordered_json one = {{"path", each.path}};
-      if (each.outcome.errno_value != 0) {
-        one["errno"] = each.outcome.errno_value;
-      } else {
-        one["stayed_bytes"] = report::or_unavailable(each.outcome.stayed_bytes);
-      }
-      all["files"].push_back(std::move(one));
-    }
+      one[failed != 0 ? "errno" : "stayed_bytes"] =
+          failed != 0 ? ordered_json(failed) : report::or_unavailable(stayed);
+      return one;
+    });
   }
   return all;
 }

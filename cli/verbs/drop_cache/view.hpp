@@ -3,18 +3,13 @@
 // Shows the result of `nodewise drop-cache` as text and as JSON.
 #pragma once
 
-#include <optional>
-#include <string>
-#include <vector>
-
 #include <nlohmann/json_fwd.hpp>
 
 #include <nodewise/machine.hpp>
 
 #include "page_cache/page_cache.hpp"
-#include "page_cache/pressure.hpp"
 #include "report/style.hpp"
-#include "sys/node_memory.hpp"
+#include "sys/kernel.hpp"
 
 namespace nodewise::cli {
 

@@ -1,7 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "cli/frame/help.hpp"
 
-#include <array>
 #include <cerrno>
 #include <fstream>
 
@@ -9,10 +8,8 @@
 
 #include <fmt/core.h>
 
-#include "cli/frame/exit_codes.hpp"
 #include "cli/frame/terminal.hpp"
 #include "cli/frame/verbs.hpp"
-#include "cli/manual/completion.hpp"
 #include "cli/manual/manual.hpp"
 
 namespace nodewise::cli::verbs {

@@ -9,12 +9,11 @@
 
 namespace nodewise::cli {
 
-inline constexpr auto lab_flags =
-    join(std::array<flag_list, 5>{&flags::phase, &flags::object, &flags::all, &flags::min_local,
-                                  &flags::max_imbalance},
-         flags::run_placement,
-         std::array<flag_list, 4>{&flags::json, &flags::output, &flags::quiet, &flags::verbose},
-         on_a_machine, every_verb);
+inline constexpr auto lab_flags = join(
+    std::array{&flags::phase, &flags::object, &flags::all, &flags::min_local,
+               &flags::max_imbalance},
+    flags::run_placement, std::array{&flags::json, &flags::output, &flags::quiet, &flags::verbose},
+    on_a_machine, every_verb);
 inline constexpr std::array lab_actions = {
     action{"list", "", "list the machines that come with nodewise"},
     action{"describe", "MACHINE",
@@ -47,15 +46,12 @@ inline constexpr std::array<verb_flag_text, 2> lab_texts = {
     {{&flags::on, "with `check`, the virtual machine to run in (required): lab:NAME from `nodewise "
                   "lab list`, lab:NODESxCORES[xTHREADS] such as lab:4x2, or lab:./FILE.json"},
      {&flags::on_timeout, flags::on_timeout.help, "600; with `shell`, 0"}}};
-inline constexpr std::array<verb_exit, 8> lab_codes = {
-    {{exit_code::check_failed, "a check failed"},
-     {exit_code::bad_input},
-     {exit_code::refused},
-     {exit_code::time_limit},
-     {exit_code::not_started, "the lab failed, or a selftest failed"},
-     {exit_code::not_executable},
-     {exit_code::not_found},
-     {exit_code::signal_base}}};
+inline constexpr auto lab_codes = join(
+    std::array<verb_exit, 4>{{{exit_code::check_failed, "a check failed"},
+                              {exit_code::bad_input},
+                              {exit_code::refused},
+                              {exit_code::not_started, "the lab failed, or a selftest failed"}}},
+    codes_of_program);
 
 inline constexpr verb lab_verb{
     .name = "lab",

@@ -1,17 +1,12 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <cstdlib>
-
-#include <unistd.h>
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include <nodewise/version.hpp>
 
-#include "cli/frame/exit_codes.hpp"
 #include "cli/frame/result.hpp"
-#include "cli/frame/terminal.hpp"
 #include "cli/frame/verbs.hpp"
 #include "cli/lab/runner.hpp"
 #include "cli/machine/drawing.hpp"
@@ -87,7 +82,7 @@ int describe(const invocation& given, const paths& from) {
   return exit_code::ok;
 }
 
-[[noreturn]] void shell(const invocation& given, const paths& from) {
+[[noreturn]] int shell(const invocation& given, const paths& from) {
   const char* const own = std::getenv("SHELL");
   std::vector<std::string> command = {"run", "--machine",
                                       machine_file_for_runner(named_machine(given, from).machine()),
@@ -98,7 +93,7 @@ int describe(const invocation& given, const paths& from) {
   start_runner(from, std::move(command));
 }
 
-[[noreturn]] void selftest(const invocation& given, const paths& from) {
+[[noreturn]] int selftest(const invocation& given, const paths& from) {
   std::vector<std::string> command = {
       "selftest", "--machine", machine_file_for_runner(named_machine(given, from).machine())};
   if (given.has(flags::quiet)) {
@@ -109,7 +104,7 @@ int describe(const invocation& given, const paths& from) {
   start_runner(from, std::move(command));
 }
 
-[[noreturn]] void cache(const invocation& given, const paths& from) {
+[[noreturn]] int cache(const invocation& given, const paths& from) {
   if (given.operands.size() < 2 || (given.operands[1] != "list" && given.operands[1] != "remove")) {
     throw error(
         error_kind::usage, "nodewise lab cache", "it takes list or remove",
@@ -128,47 +123,43 @@ int describe(const invocation& given, const paths& from) {
 
 /// Refuses options of `check` elsewhere, so that a check that is not made does not seem passed.
 void refuse_check_options(const invocation& given) {
-  const auto refuse = [&](const flag* only) {
+  constexpr auto of_check = join(std::array{&flags::on, &flags::min_local, &flags::max_imbalance,
+                                            &flags::phase, &flags::object},
+                                 flags::run_placement);
+  for (const flag* const only : of_check) {
     if (given.has(*only)) {
       throw error(error_kind::usage,
                   fmt::format("--{} with `lab {}`", only->name, given.operands.front()),
                   "only `lab check` accepts it",
                   fmt::format("write nodewise lab check --{} ... -- PROGRAM", only->name));
     }
-  };
-  for (const flag* const only :
-       {&flags::on, &flags::min_local, &flags::max_imbalance, &flags::phase, &flags::object}) {
-    refuse(only);
   }
-  std::ranges::for_each(flags::run_placement, refuse);
   if (!given.program.empty()) {
     throw error(error_kind::usage, "nodewise lab " + given.operands.front(), "it starts no program",
                 "write nodewise lab check --on lab:4x2 ... -- PROGRAM");
   }
 }
 
+struct lab_action {
+  std::string_view name;
+  int (*does)(const invocation&, const paths&);
+};
+/// The parser has refused other names.
+constexpr std::array lab_action_table = {
+    lab_action{"list", list},         lab_action{"describe", describe}, lab_action{"shell", shell},
+    lab_action{"selftest", selftest}, lab_action{"cache", cache},
+};
+
 } // namespace
 
 int lab(const invocation& given) {
-  const paths from = paths::of_this_process();
   const std::string& action = given.operands.front();
   if (action == "check") {
     return lab_check(given);
   }
   refuse_check_options(given);
-  if (action == "list") {
-    return list(given, from);
-  }
-  if (action == "describe") {
-    return describe(given, from);
-  }
-  if (action == "shell") {
-    shell(given, from);
-  }
-  if (action == "selftest") {
-    selftest(given, from);
-  }
-  cache(given, from);
+  return std::ranges::find(lab_action_table, action, &lab_action::name)
+      ->does(given, paths::of_this_process());
 }
 
 } // namespace nodewise::cli::verbs

@@ -3,10 +3,6 @@
 // The assertion of `nodewise lab check`.
 #pragma once
 
-#include <optional>
-#include <string>
-#include <vector>
-
 #include <nlohmann/json_fwd.hpp>
 
 #include "cli/frame/invocation.hpp"

@@ -1,16 +1,12 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include "cli/verbs/measure/compare.hpp"
+#include "cli/verbs/measure/view.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
-#include <string_view>
 
 #include <fmt/core.h>
 
-#include "base/counted.hpp"
-#include "base/joined.hpp"
-#include "cli/verbs/measure/view.hpp"
+#include "base/text.hpp"
 #include "report/table.hpp"
 
 namespace nodewise::cli {
@@ -28,19 +24,18 @@ enum class judgement { other_work, few_visits, disturbed, alike, better, worse, 
 
 struct words {
   std::string_view in_row;
+  tone look;
   std::string_view below; ///< follows their number; empty if the rows say it
 };
 constexpr std::array<words, static_cast<std::size_t>(judgement::count)> all_words = {{
-    {"other buffers or threads", "with other buffers or threads: not comparable"},
-    {"too few visits", "with too few visits to compare: --time gives more"},
-    {"disturbed", "with a difference, but one of the two was disturbed: measure again"},
-    {"", "without a change: the intervals overlap"},
-    {"better", ""},
-    {"worse", ""},
+    {"other buffers or threads", tone::warning, "with other buffers or threads: not comparable"},
+    {"too few visits", tone::warning, "with too few visits to compare: --time gives more"},
+    {"disturbed", tone::warning,
+     "with a difference, but one of the two was disturbed: measure again"},
+    {"", tone::warning, "without a change: the intervals overlap"},
+    {"better", tone::good, ""},
+    {"worse", tone::bad, ""},
 }};
-tone tone_of(judgement of) {
-  return of == judgement::better ? tone::good : of == judgement::worse ? tone::bad : tone::warning;
-}
 
 judgement judge(const record& then, const record& now, const measure::change& found) {
   if (now.bytes != then.bytes || now.threads != then.threads) {
@@ -98,15 +93,15 @@ std::string comparison_text(const measurement& before, const measurement& after,
     const estimate old = then->found.figure();
     const estimate figure = now.found.figure();
     const measure::change found = compare(old, figure);
-    const judgement is = judge(*then, now, found);
-    ++many[static_cast<std::size_t>(is)];
+    const auto is = static_cast<std::size_t>(judge(*then, now, found));
+    ++many[is];
     if (found.apart) {
       rows.add({std::string(to_string(now.of)),
                 now.label,
                 fmt::format("{} {}", format_figure(old.median), now.unit),
                 fmt::format("{} {}", format_figure(figure.median), now.unit),
                 old.median > 0 ? format_figure(found.ratio) : std::string(),
-                {std::string(all_words[static_cast<std::size_t>(is)].in_row), tone_of(is)}});
+                {std::string(all_words[is].in_row), all_words[is].look}});
     }
   }
   std::string text = about_hosts(before, after) + (rows.empty() ? "" : rows.to_string(how));

@@ -1,19 +1,14 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include "cli/verbs/measure/doubts.hpp"
+#include "cli/verbs/measure/options.hpp"
 
 #include <algorithm>
-#include <cstdint>
-#include <optional>
 
 #include <fmt/core.h>
 
-#include "cli/frame/invocation.hpp"
 #include "cli/verbs/measure/flags.hpp"
 #include "cli/verbs/measure/view.hpp"
-#include "doctor/control_group.hpp"
-#include "measure/measurement.hpp"
-#include "report/style.hpp"
-#include "sys/node_memory.hpp"
+#include "doctor/allowance.hpp"
+#include "sys/kernel.hpp"
 
 namespace nodewise::cli {
 
@@ -24,7 +19,7 @@ measure::memory_to_have memory_here(const topology& on, sys::kernel& kernel) {
   measure::memory_to_have found;
   for (const memory_node& node : on.machine().nodes) {
     if (on.memory_nodes().size() == 1) { // then the kernel's estimate is for this node
-      found.by_node.push_back(sys::read_available_memory(kernel));
+      found.by_node.push_back(sys::read_meminfo(kernel, "MemAvailable"));
       continue;
     }
     const auto memory = sys::read_node_memory(kernel, node.id);

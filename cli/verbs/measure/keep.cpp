@@ -3,16 +3,18 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <optional>
 #include <system_error>
+
+#include <unistd.h>
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
-#include "base/counted.hpp"
+#include "base/text.hpp"
 #include "cli/frame/result.hpp"
+#include "cli/frame/terminal.hpp"
 #include "cli/verbs/measure/flags.hpp"
-#include "measure/measurement_json.hpp"
+#include "place/kernel_weights.hpp"
 #include "report/envelope.hpp"
 #include "topology/machine_json.hpp"
 #include "topology/measured_machine.hpp"
@@ -76,13 +78,12 @@ std::string why_not_whole(const measurement& what) {
 }
 
 std::string why_other_buffers(const invocation& given) {
-  if (given.has(flags::buffer_size)) {
-    return fmt::format("{} {}", option_name(flags::buffer_size), *given.text(flags::buffer_size));
+  for (const flag* const asks : {&flags::buffer_size, &flags::buffer_pages}) {
+    if (const auto text = given.text(*asks); text && *text != asks->standard) {
+      return fmt::format("{} {}", option_name(*asks), *text);
+    }
   }
-  const auto pages = given.text(flags::buffer_pages);
-  return pages && *pages != flags::buffer_pages.standard
-             ? fmt::format("{} {}", option_name(flags::buffer_pages), *pages)
-             : "";
+  return "";
 }
 
 } // namespace
@@ -93,12 +94,7 @@ std::string why_in_part(const topology& on) {
     return fmt::format("only processors {} of {} were allowed", on.allowed_cpus().to_string(),
                        cpus.to_string());
   }
-  node_set memories;
-  for (const memory_node& node : on.machine().nodes) {
-    if (node.memory_bytes != 0) {
-      memories.insert(node.id);
-    }
-  }
+  const node_set memories = topology(on.machine()).memory_nodes();
   return on.memory_nodes() == memories
              ? ""
              : fmt::format("only memory of nodes {} of {} was allowed",
@@ -179,6 +175,56 @@ std::string keep(const measurement& what, const topology& on,
   } catch (const error& e) { // no home directory
     return fmt::format("Not saved: {}; {}.\n", e.answered(), e.hint());
   }
+}
+
+std::string why_no_weights(const measurement& what, const machine& of, const machine& here) {
+  if (!what.is_complete()) {
+    return "the measurement was stopped";
+  }
+  for (const measure::record& each : what.records) {
+    if (each.found.wrong) {
+      return fmt::format("{} {} gave a wrong result: {}", to_string(each.of), each.label,
+                         each.found.unavailable);
+    }
+    if (each.of == experiment::bandwidth && !each.is_known()) {
+      return fmt::format("bandwidth {} is unavailable: {}", each.label, each.found.unavailable);
+    }
+  }
+  return nodewise::measured::why_another(here, of);
+}
+
+std::string weight_lines(const measurement& what, const topology& on, const std::string& file,
+                         const invocation& given) {
+  const bool applies = given.text(flags::weights) == "apply";
+  const bool measured_now = file.empty();
+  const std::string option = option_name(flags::weights) + (applies ? "=apply" : "");
+  const std::string asked = measured_now ? option : fmt::format("{} of {}", option, file);
+  std::string why = why_no_weights(what, on.machine(),
+                                   measured_now ? on.machine() : topology::system().machine());
+  bool refused = applies || measured_now;
+  if (why.empty() && measured_now) {
+    why = why_in_part(on);
+    refused = applies;
+  }
+  if (!why.empty() && refused) {
+    throw error(error_kind::input, asked, why,
+                fmt::format("measure the whole machine to the end: nodewise measure {}; nodewise "
+                            "doctor reports what the system refuses",
+                            option));
+  }
+  if (!why.empty()) {
+    write_error(
+        report::warning_text(fmt::format("{}: {}", asked, why), style_of(STDERR_FILENO, given)));
+  }
+  // Uses the measured bandwidths only: the firmware may have published others.
+  machine of = on.machine();
+  std::erase_if(of.parameters, [](const parameter& each) { return each.name == "bandwidth"; });
+  const auto weights = kernel_weights::by_bandwidth(
+      measure::with_parameters(std::move(of), measure::parameters_of(what)));
+  if (applies) {
+    kernel_weights::apply_weights(sys::real_kernel(), weights);
+  }
+  return kernel_weights::shell_lines(weights);
 }
 
 } // namespace nodewise::cli

@@ -3,27 +3,19 @@
 #include <array>
 #include <csignal>
 #include <ctime>
-#include <optional>
-#include <string>
 
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>
 
-#include "base/printable.hpp"
-#include "cli/frame/exit_codes.hpp"
+#include "base/text.hpp"
 #include "cli/frame/result.hpp"
 #include "cli/frame/terminal.hpp"
 #include "cli/frame/verbs.hpp"
-#include "cli/verbs/measure/compare.hpp"
 #include "cli/verbs/measure/flags.hpp"
 #include "cli/verbs/measure/keep.hpp"
 #include "cli/verbs/measure/options.hpp"
 #include "cli/verbs/measure/view.hpp"
-#include "cli/verbs/measure/weights.hpp"
-#include "measure/measurement_json.hpp"
-#include "measure/session.hpp"
-#include "report/error_text.hpp"
 #include "report/progress.hpp"
 #include "sys/signals.hpp"
 #include "topology/machine_json.hpp"
@@ -47,11 +39,9 @@ std::string now_in_utc() {
   const std::time_t now = std::time(nullptr);
   std::tm parts{};
   std::array<char, 32> text{};
-  const std::size_t length =
-      ::gmtime_r(&now, &parts) == nullptr
-          ? 0
-          : std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return {text.data(), length};
+  const bool is_known = ::gmtime_r(&now, &parts) != nullptr;
+  return {text.data(),
+          is_known ? std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts) : 0};
 }
 
 measured read_kept(const std::string& file) {

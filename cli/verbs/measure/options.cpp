@@ -5,19 +5,13 @@
 #include <array>
 #include <cmath>
 #include <iterator>
-#include <optional>
-#include <string_view>
 
 #include <fmt/core.h>
 
-#include "base/joined.hpp"
-#include "base/parse_real.hpp"
-#include "base/split.hpp"
-#include "cli/verbs/measure/doubts.hpp"
+#include "base/numbers.hpp"
+#include "base/text.hpp"
 #include "cli/verbs/measure/flags.hpp"
-#include "measure/memory_needs.hpp"
-#include "measure/session.hpp"
-#include "spec/likwid_workgroup.hpp"
+#include "spec/spec.hpp"
 
 namespace nodewise::cli {
 
@@ -44,27 +38,27 @@ std::string typed_text(const flag& which, std::string_view value) {
   return fmt::format("{} {}", option_name(which), value);
 }
 
-[[noreturn]] void refuse_experiment(std::string_view word) {
-  std::vector<std::string_view> names;
-  for (const experiment each : measure::full_set()) {
-    names.push_back(to_string(each));
+/// Adds a value that the list lacks.
+template <class T>
+void add_once(std::vector<T>& to, const T& value) {
+  if (!std::ranges::count(to, value)) {
+    to.push_back(value);
   }
-  const std::string near = nearest(word, names);
-  throw error(error_kind::usage, typed_text(flags::only, word), "there is no such experiment",
-              near.empty() ? "use one of " + joined(names, ", ")
-                           : fmt::format("did you mean {}?", near));
 }
 
 std::vector<experiment> chosen_experiments(const invocation& given) {
+  std::vector<std::string_view> names;
+  std::ranges::transform(measure::full_set(), std::back_inserter(names), measure::to_string);
   std::vector<experiment> chosen;
   for (const std::string_view word : words_of(given, flags::only)) {
     const auto found = measure::parse_experiment(word);
     if (!found) {
-      refuse_experiment(word);
+      const std::string near = nearest(word, names);
+      throw error(error_kind::usage, typed_text(flags::only, word), "there is no such experiment",
+                  near.empty() ? "use one of " + joined(names, ", ")
+                               : fmt::format("did you mean {}?", near));
     }
-    if (!std::ranges::count(chosen, *found)) {
-      chosen.push_back(*found);
-    }
+    add_once(chosen, *found);
   }
   std::ranges::sort(chosen);
   return chosen;
@@ -104,25 +98,18 @@ void require_points(const std::vector<experiment>& asked, const std::vector<poin
 }
 
 std::vector<std::string_view> chosen_kernels(const invocation& given) {
-  std::vector<std::string_view> chosen;
   // Each kernel once, whichever of its names is used: a label identifies one figure.
-  const auto add = [&](std::string_view name) {
-    if (!std::ranges::count(chosen, name)) {
-      chosen.push_back(name);
-    }
-  };
+  std::vector<std::string_view> chosen;
   for (const std::string_view word : words_of(given, flags::measured_kernel)) {
     if (word == "all") {
       for (const measure::kernel& each : measure::kernels()) {
-        add(each.name);
+        add_once(chosen, each.name);
       }
-      continue;
-    }
-    const measure::kernel* const found = measure::find_kernel(word);
-    if (found == nullptr) {
+    } else if (const measure::kernel* const found = measure::find_kernel(word)) {
+      add_once(chosen, found->name);
+    } else {
       refuse_kernel(word);
     }
-    add(found->name);
   }
   return chosen;
 }
@@ -133,10 +120,13 @@ page_size pages_of(const invocation& given) {
        {"huge", page_size::transparent_huge},
        {"2M", page_size::huge_2m},
        {"1G", page_size::huge_1g}}};
-  const auto* const found =
-      std::ranges::find(sizes, given.text(flags::buffer_pages).value_or("auto"),
-                        &std::pair<std::string_view, page_size>::first);
-  return found == sizes.end() ? page_size::automatic : found->second;
+  const auto asked = given.text(flags::buffer_pages);
+  for (const auto& [word, pages] : sizes) {
+    if (asked == word) {
+      return pages;
+    }
+  }
+  return page_size::automatic;
 }
 
 std::optional<std::chrono::nanoseconds> asked_time(const invocation& given) {
@@ -217,9 +207,11 @@ std::vector<point> workgroup_points(const invocation& given, const topology& on,
   return points;
 }
 
-[[noreturn]] void refuse_both(const std::string& one, const std::string& other, const char* answer,
-                              const std::string& hint = "leave one of them out") {
-  throw error(error_kind::usage, fmt::format("{} with {}", one, other), answer, hint);
+constexpr const char* leave_one = "leave one of them out";
+
+[[noreturn]] void refuse_both(const flag& one, std::string_view other, const char* answer,
+                              const std::string& hint = leave_one) {
+  throw error(error_kind::usage, typed_text(one, fmt::format("with {}", other)), answer, hint);
 }
 
 /// Two options that exclude each other.
@@ -227,7 +219,7 @@ struct exclusion {
   const flag* one;
   const flag* other;
   const char* answer;
-  const char* hint = "leave one of them out";
+  const char* hint = leave_one;
 };
 constexpr const char* different_sets = "they select different sets";
 constexpr const char* not_shown = "the comparison would not be shown"; // it has no JSON form
@@ -244,7 +236,7 @@ constexpr exclusion exclusions[] = {
 void require_one_question(const invocation& given) {
   if (given.has(flags::measured_kernel) && given.has(flags::only) &&
       !std::ranges::count(chosen_experiments(given), experiment::kernels)) {
-    refuse_both(option_name(flags::measured_kernel), option_name(flags::only),
+    refuse_both(flags::measured_kernel, option_name(flags::only),
                 "only the experiment kernels runs them",
                 "add kernels to " + option_name(flags::only));
   }
@@ -257,18 +249,18 @@ void require_one_question(const invocation& given) {
 
 /// Weights need measured bandwidths: refuses options without them before measuring anything.
 void require_bandwidths(const invocation& given) {
-  const std::string weights = option_name(flags::weights);
   constexpr const char* answer = "weights need the bandwidths between nodes";
   if (given.has(flags::only)) {
     if (!std::ranges::count(chosen_experiments(given), experiment::bandwidth)) {
-      refuse_both(weights, option_name(flags::only), answer,
+      refuse_both(flags::weights, option_name(flags::only), answer,
                   "add bandwidth to " + option_name(flags::only));
     }
     return;
   }
   for (const flag* other : {&flags::workgroup, &flags::measured_kernel}) {
     if (given.has(*other) && !given.has(flags::full)) {
-      refuse_both(weights, option_name(*other), answer, "leave " + option_name(*other) + " out");
+      refuse_both(flags::weights, option_name(*other), answer,
+                  "leave " + option_name(*other) + " out");
     }
   }
 }
@@ -278,23 +270,22 @@ void require_nothing_to_measure(const invocation& given) {
   for (const flag* asks : {&flags::full, &flags::only, &flags::measured_kernel, &flags::workgroup,
                            &flags::point_time, &flags::buffer_size, &flags::buffer_pages}) {
     if (given.has(*asks)) {
-      refuse_both(option_name(*asks), given.operands.back(),
-                  "a given file is shown, and nothing is measured");
+      refuse_both(*asks, given.operands.back(), "a given file is shown, and nothing is measured");
     }
   }
 }
 
 /// The lines for a shell need standard output for themselves.
 void require_sense_of_weights(const invocation& given, bool measures) {
-  const std::string weights = option_name(flags::weights);
   if (given.text(flags::weights) != "apply") {
     if (given.has(flags::json) && !given.has(flags::output)) {
-      refuse_both(weights, option_name(flags::json), "both write to standard output",
+      refuse_both(flags::weights, option_name(flags::json), "both write to standard output",
                   "write the JSON to a file: -o FILE instead of " + option_name(flags::json));
     }
     if (given.has(flags::quiet)) {
-      refuse_both(weights, option_name(flags::quiet), "nothing would be printed, and nothing set",
-                  "leave one of them out, or write " + weights + "=apply");
+      refuse_both(flags::weights, option_name(flags::quiet),
+                  "nothing would be printed, and nothing set",
+                  fmt::format("{}, or write {}=apply", leave_one, option_name(flags::weights)));
     }
   }
   if (measures) {
@@ -318,7 +309,7 @@ void require_sense(const invocation& given) {
   }
   for (const exclusion& each : exclusions) {
     if (given.has(*each.one) && given.has(*each.other)) {
-      refuse_both(option_name(*each.one), option_name(*each.other), each.answer, each.hint);
+      refuse_both(*each.one, option_name(*each.other), each.answer, each.hint);
     }
   }
   if (given.has(flags::weights)) {
@@ -335,6 +326,8 @@ measure_plan plan_of(const invocation& given, const topology& on, sys::kernel& k
   what.memory = memory_here(on, kernel);
   measure_plan made;
   const auto time = asked_time(given);
+  const bool is_full = given.has(flags::full);
+  const bool is_chosen = given.has(flags::only);
   if (given.has(flags::workgroup)) {
     made.set = "workgroups";
     if (what.kernels.empty()) {
@@ -343,16 +336,14 @@ measure_plan plan_of(const invocation& given, const topology& on, sys::kernel& k
     made.points = workgroup_points(given, on, what);
     made.warnings = shared_processors(made.points.front());
   } else {
-    made.set = given.has(flags::full) ? "full" : given.has(flags::only) ? "chosen" : "quick";
-    what.experiments = given.has(flags::full)   ? measure::full_set()
-                       : given.has(flags::only) ? chosen_experiments(given)
-                       : what.kernels.empty()   ? measure::quick_set()
-                                                : std::vector{experiment::kernels};
-    if (!what.kernels.empty() && made.set == "quick") {
-      made.set = "chosen";
-    }
+    const bool is_quick = !is_full && !is_chosen && what.kernels.empty();
+    made.set = is_full ? "full" : is_quick ? "quick" : "chosen";
+    what.experiments = is_full     ? measure::full_set()
+                       : is_quick  ? measure::quick_set()
+                       : is_chosen ? chosen_experiments(given)
+                                   : std::vector{experiment::kernels};
     made.points = measure::plan_points(on, what);
-    if (given.has(flags::only)) {
+    if (is_chosen) {
       require_points(what.experiments, made.points);
       made.warnings = left_out(made.points);
     }

@@ -3,16 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
+#include <map>
 #include <set>
-#include <string_view>
-#include <vector>
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
-#include "base/joined.hpp"
-#include "measure/measurement_json.hpp"
+#include "base/text.hpp"
+#include "measure/measurement.hpp"
 #include "report/envelope.hpp"
 #include "report/table.hpp"
 #include "topology/machine_json.hpp"
@@ -55,9 +53,11 @@ std::string title(const measurement& what, experiment of, std::string_view unit,
 std::string matrix(const std::vector<const record*>& records, const report::style& how) {
   std::set<node_id> from;
   std::set<node_id> to;
+  std::map<std::pair<node_id, node_id>, const record*> all;
   for (const record* each : records) {
     from.insert(each->from);
     to.insert(each->to);
+    all.emplace(std::pair(each->from, each->to), each);
   }
   std::vector<report::column> columns = {{"from \\ memory"}};
   for (const node_id node : to) {
@@ -67,9 +67,7 @@ std::string matrix(const std::vector<const record*>& records, const report::styl
   for (const node_id row : from) {
     std::vector<cell> cells = {fmt::format("node {}", row)};
     for (const node_id column : to) {
-      const auto found = std::ranges::find_if(
-          records, [&](const record* each) { return each->from == row && each->to == column; });
-      cells.push_back(figure_cell(found == records.end() ? nullptr : *found));
+      cells.push_back(figure_cell(all[{row, column}]));
     }
     rows.add(std::move(cells));
   }
@@ -100,19 +98,21 @@ std::string list(const std::vector<const record*>& records, const report::style&
     columns.push_back({"GB/s beside", right});
   }
   report::table rows(std::move(columns), 2);
+  const auto text_if = [](bool known, double value) {
+    return known ? format_figure(value) : std::string();
+  };
   for (const record* each : records) {
     const estimate figure = each->found.figure();
-    std::vector<cell> cells = {each->label, figure_cell(each)};
-    cells.emplace_back(each->is_known() ? range(figure.low, figure.high, how) : std::string());
+    const bool known = each->is_known();
+    std::vector<cell> cells = {each->label, figure_cell(each),
+                               known ? range(figure.low, figure.high, how) : std::string()};
     if (streams) {
-      cells.emplace_back(each->is_known() && each->moved_per_counted > 0
-                             ? format_figure(figure.median * each->moved_per_counted)
-                             : std::string());
+      cells.emplace_back(
+          text_if(known && each->moved_per_counted > 0, figure.median * each->moved_per_counted));
     }
     if (beside) {
-      cells.emplace_back(each->found.beside.empty()
-                             ? std::string()
-                             : format_figure(measure::summarize(each->found.beside).median));
+      cells.emplace_back(
+          text_if(!each->found.beside.empty(), measure::summarize(each->found.beside).median));
     }
     rows.add(std::move(cells));
   }
@@ -124,15 +124,6 @@ struct doubt {
   std::string what;
   std::vector<std::string> labels = {};
 };
-
-void add_label(std::vector<doubt>& doubts, const std::string& what, const std::string& label) {
-  auto same = std::ranges::find(doubts, what, &doubt::what);
-  if (same == doubts.end()) {
-    doubts.push_back({what});
-    same = doubts.end() - 1;
-  }
-  same->labels.push_back(label);
-}
 
 /// "node 0 -> node 1: "; their number and the first ones if the full list is too long.
 std::string whose(const std::vector<std::string>& labels, std::size_t all) {
@@ -169,29 +160,26 @@ std::string remarks(const std::vector<const record*>& records, const report::sty
   const measure::disturbance most = worst(records);
   std::vector<doubt> doubts;
   for (const record* each : records) {
-    const estimate figure = each->found.figure();
+    const auto add_if = [&](bool applies, const std::string& what) {
+      if (applies) {
+        const auto same = std::ranges::find(doubts, what, &doubt::what);
+        (same == doubts.end() ? doubts.emplace_back(what) : *same).labels.push_back(each->label);
+      }
+    };
+    add_if(!each->is_known(), "unavailable: " + each->found.unavailable);
     if (!each->is_known()) {
-      add_label(doubts, "unavailable: " + each->found.unavailable, each->label);
       continue;
     }
-    if (figure.two_humped) {
-      add_label(doubts, "two different values: the median is one of them", each->label);
-    }
-    if (!figure.has_enough_visits()) {
-      add_label(doubts, "few visits: the interval contains all of them", each->label);
-    }
-    if (each->found.disturbed && each->found.disturbed->is_much()) {
-      add_label(doubts,
-                fmt::format("disturbed: up to {} of the processors' time went to others",
-                            report::format_percent(most.stolen + most.others)),
-                each->label);
-    }
-    if (each->found.disturbed && each->found.disturbed->is_much_elsewhere()) {
-      add_label(doubts,
-                fmt::format("busy elsewhere: other processors worked up to {} of the time",
-                            report::format_percent(most.elsewhere)),
-                each->label);
-    }
+    const estimate figure = each->found.figure();
+    const auto disturbed = each->found.disturbed.value_or(measure::disturbance{});
+    add_if(figure.two_humped, "two different values: the median is one of them");
+    add_if(!figure.has_enough_visits(), "few visits: the interval contains all of them");
+    add_if(disturbed.is_much(),
+           fmt::format("disturbed: up to {} of the processors' time went to others",
+                       report::format_percent(most.stolen + most.others)));
+    add_if(disturbed.is_much_elsewhere(),
+           fmt::format("busy elsewhere: other processors worked up to {} of the time",
+                       report::format_percent(most.elsewhere)));
   }
   std::string text;
   for (const doubt& each : doubts) {

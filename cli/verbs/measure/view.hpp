@@ -1,13 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Shows a measurement as text and as JSON.
+// Shows a measurement as text and as JSON, and what changed between two measurements.
 #pragma once
-
-#include <string>
-
-#include <nlohmann/json_fwd.hpp>
-
-#include <nodewise/machine.hpp>
 
 #include "measure/measurement.hpp"
 #include "report/style.hpp"
@@ -17,6 +11,12 @@ namespace nodewise::cli {
 /// Matrices and tables, one experiment after another, and the reasons to doubt figures.
 [[nodiscard]] std::string measurement_text(const measure::measurement& what,
                                            const report::style& how);
+
+/// Compares figure by figure. Only figures measured in the same way, often enough and undisturbed
+/// are called better or worse.
+[[nodiscard]] std::string comparison_text(const measure::measurement& before,
+                                          const measure::measurement& after,
+                                          const report::style& how);
 
 /// nodewise/measurement/1: the machine, with the measured figures among its parameters.
 [[nodiscard]] nlohmann::ordered_json measurement_json(const measure::measurement& what,

@@ -3,13 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include <fmt/core.h>
 
-#include <nodewise/error.hpp>
-
+#include "cli/start/flags.hpp"
 #include "report/style.hpp"
+#include "spec/spec.hpp"
 
 namespace nodewise::cli {
 
@@ -18,6 +17,90 @@ namespace {
 using model::input;
 using model::machine_costs;
 using model::reading;
+
+/// The machine restricted by -N or -C.
+topology chosen(const loop_description& asked, const topology& where) {
+  cpu_set cpus = where.allowed_cpus();
+  if (asked.cpus) {
+    cpus = for_option(flags::physcpubind,
+                      [&] { return spec::resolve_cpus(*asked.cpus, where).cpus(); });
+  } else if (asked.cpu_nodes) {
+    const node_set nodes = for_option(flags::cpunodebind, [&] {
+      return spec::resolve_nodes(*asked.cpu_nodes, where, spec::node_purpose::processors);
+    });
+    cpu_set wanted;
+    for (const node_id node : nodes) {
+      wanted = std::move(wanted) | where.machine().find_node(node)->cpus;
+    }
+    cpus = std::move(wanted) & cpus;
+  }
+  return {where.machine(), std::move(cpus), where.allowed_nodes()};
+}
+
+void place_threads(placed_loop& into, const loop_description& asked, const topology& where,
+                   const model::machine_costs& on) {
+  const team_layout layout(chosen(asked, where),
+                           {.policy = asked.bind, .threads = asked.threads, .smt = asked.smt});
+  for (const thread_place& thread : layout.threads()) {
+    // Every allowed processor has a core.
+    const std::size_t core = on.core_of(thread.cpu.value_or(thread.place.first())).value_or(0);
+    into.what.cores.push_back(core);
+    into.nodes.insert(on.nodes[on.cores[core].node]);
+  }
+  if (layout.threads_per_cpu() > 1) {
+    into.remarks.push_back(
+        fmt::format("{} threads on {} processors: some take turns, which is not modelled",
+                    layout.size(), layout.cpus().size()));
+  }
+}
+
+std::size_t line_bytes_of(const machine& of) {
+  const auto known =
+      std::ranges::find_if(of.caches, [](const cache& each) { return each.line_bytes != 0; });
+  constexpr std::size_t usual = 64;
+  return known == of.caches.end() ? usual : known->line_bytes;
+}
+
+/// The total size of the outermost caches that the machine's file describes.
+std::uint64_t outer_cache_bytes(const machine& of) {
+  std::uint64_t bytes = 0;
+  int level = 0;
+  for (const cache& each : of.caches) {
+    if (each.kind != cache_kind::instruction && each.level >= level) {
+      bytes = each.level > level ? each.size_bytes : bytes + each.size_bytes;
+      level = each.level;
+    }
+  }
+  return bytes;
+}
+
+void warn_of_caches(placed_loop& into, const machine& on) {
+  const std::uint64_t caches = outer_cache_bytes(on);
+  const std::uint64_t arrays =
+      into.what.elements * into.what.element_bytes * into.what.arrays.size();
+  if (arrays <= caches) {
+    into.remarks.push_back(fmt::format("the arrays ({}) fit into the machine's caches ({}): only "
+                                       "the first sweep waits for memory",
+                                       report::format_bytes(arrays), report::format_bytes(caches)));
+  }
+}
+
+void set_chunk_start(placed_loop& into, const loop_description& asked,
+                     const model::machine_costs& on) {
+  const bool has_chunks = into.what.how.chunk > 0 || into.what.how.is_pooled();
+  if (asked.given_chunk_start_s) {
+    into.what.chunk_start_s = *asked.given_chunk_start_s;
+  } else if (const auto latency = on.local_latency_s[on.cores[into.what.cores.front()].node];
+             has_chunks && latency) {
+    into.what.chunk_start_s = latency->value;
+    into.chunk_starts_with_latency = true;
+    into.remarks.emplace_back("a thread is assumed to wait for one local latency at the beginning "
+                              "of each chunk (--chunk-start)");
+  } else if (has_chunks) {
+    into.remarks.emplace_back("the machine's latency is unknown: the beginning of a chunk is "
+                              "assumed to cost nothing (--chunk-start)");
+  }
+}
 
 /// The time with the same reading on a slightly changed machine.
 double seconds_on(const machine_costs& other, const placed_loop& loop, reading by) {
@@ -62,11 +145,16 @@ std::string between(const machine_costs& on, std::size_t from, std::size_t to) {
 
 } // namespace
 
-std::optional<double> model_answer::ratio() const noexcept {
-  if (alternatives.empty() || !(alternatives.front().seconds > 0)) {
-    return std::nullopt;
-  }
-  return result.seconds / alternatives.front().seconds;
+placed_loop place_loop(const loop_description& asked, const topology& where,
+                       const model::machine_costs& on) {
+  placed_loop made;
+  made.what = asked;
+  made.what.line_bytes = line_bytes_of(where.machine());
+  place_threads(made, asked, where, on);
+  set_chunk_start(made, asked, on);
+  warn_of_caches(made, where.machine());
+  place_arrays(made, asked, where, on);
+  return made;
 }
 
 model_answer answer_loop(const machine_costs& on, placed_loop loop) {
@@ -113,14 +201,14 @@ model_answer answer_traffic(const machine_costs& on, const priced_traffic& what,
 
 std::vector<used_figure> used_figures(const machine_costs& on) {
   std::vector<used_figure> all;
+  const auto node = [&](std::size_t n) { return fmt::format("node {}", on.nodes[n]); };
   for (std::size_t n = 0; n < on.size(); ++n) {
-    const std::string node = fmt::format("node {}", on.nodes[n]);
     if (on.memory[n].value > 0) {
-      all.push_back({input::memory, node, on.memory[n]});
-      all.push_back({input::shared_efficiency, node, on.shared_efficiency[n]});
+      all.push_back({input::memory, node(n), on.memory[n]});
+      all.push_back({input::shared_efficiency, node(n), on.shared_efficiency[n]});
     }
     if (on.core[n].value != model::unlimited) {
-      all.push_back({input::core, node, on.core[n]});
+      all.push_back({input::core, node(n), on.core[n]});
     }
   }
   for (const model::link& each : on.links) {
@@ -135,7 +223,7 @@ std::vector<used_figure> used_figures(const machine_costs& on) {
   }
   for (std::size_t n = 0; n < on.size(); ++n) {
     if (const auto& latency = on.local_latency_s[n]) {
-      all.push_back({input::local_latency, fmt::format("node {}", on.nodes[n]), *latency});
+      all.push_back({input::local_latency, node(n), *latency});
     }
   }
   all.push_back({input::lines_in_flight, "a core", on.lines_in_flight});

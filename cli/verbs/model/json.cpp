@@ -1,8 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "cli/verbs/model/view.hpp"
 
-#include <array>
-
 #include <nlohmann/json.hpp>
 
 #include "report/envelope.hpp"
@@ -15,44 +13,25 @@ namespace {
 using model::machine_costs;
 using nlohmann::ordered_json;
 
-constexpr const char* unavailable = "unavailable";
-
 /// Seconds and bytes/s are meaningful only if a bandwidth is known.
 ordered_json absolute(const machine_costs& on, double value) {
-  return on.absolute ? ordered_json(value) : ordered_json(unavailable);
-}
-
-ordered_json capacity(const machine_costs& on, const model::resource_load& load) {
-  if (load.kind == model::resource_kind::thread || !on.absolute) {
-    return unavailable;
-  }
-  return load.bytes_per_s / 1e9;
-}
-
-std::string_view kind_of(const model::resource_load& load, const machine_costs& on) {
-  switch (load.kind) {
-  case model::resource_kind::memory:
-    return "memory";
-  case model::resource_kind::link:
-    return on.links[load.at].is_path ? "path" : "link";
-  case model::resource_kind::core:
-    return "cores";
-  case model::resource_kind::thread:
-    break;
-  }
-  return "thread";
+  return on.absolute ? ordered_json(value) : ordered_json("unavailable");
 }
 
 ordered_json load_json(const model::resource_load& load, const machine_costs& on) {
-  ordered_json one = {{"kind", kind_of(load, on)}};
+  constexpr std::array kinds = {"memory", "link", "cores", "thread"};
+  ordered_json one = {{"kind", kinds[static_cast<std::size_t>(load.kind)]}};
+  const bool is_thread = load.kind == model::resource_kind::thread;
   if (load.kind == model::resource_kind::link) {
     // As in parameters: processors of `from` read from the memory of `to`.
-    one["from"] = to_int(on.nodes[on.links[load.at].to]);
-    one["to"] = to_int(on.nodes[on.links[load.at].from]);
-  } else if (load.kind != model::resource_kind::thread) {
+    const model::link& link = on.links[load.at];
+    one["kind"] = link.is_path ? "path" : "link";
+    one["from"] = to_int(on.nodes[link.to]);
+    one["to"] = to_int(on.nodes[link.from]);
+  } else if (!is_thread) {
     one["node"] = to_int(on.nodes[load.at]);
   }
-  one["gb_per_s"] = capacity(on, load);
+  one["gb_per_s"] = is_thread ? ordered_json("unavailable") : absolute(on, load.bytes_per_s / 1e9);
   one["busy"] = load.busy;
   one["bound"] = load.bound;
   return one;
@@ -74,31 +53,21 @@ ordered_json sensitivity_json(const model::sensitivity& of) {
           {"more", of.more}};
 }
 
-std::string_view unit_of(model::input what) {
-  constexpr std::array<std::string_view, 7> units = {"GB/s", "ratio", "GB/s", "ratio",
-                                                     "GB/s", "ns",    "lines"};
-  return units[static_cast<std::size_t>(what)];
-}
-
-/// The value in the units of a machine file.
-ordered_json value_json(const used_figure& each, const machine_costs& on) {
-  const std::string_view unit = unit_of(each.what);
-  if (each.is.value == model::unlimited) {
+/// The value in a unit of machine files.
+ordered_json value_json(double value, std::string_view unit, const machine_costs& on) {
+  if (value == model::unlimited) {
     return "unlimited";
   }
-  if (unit == "ns") {
-    return each.is.value * 1e9;
-  }
-  return unit == "GB/s" ? absolute(on, each.is.value / 1e9) : ordered_json(each.is.value);
+  return unit == "GB/s" ? absolute(on, value / 1e9)
+                        : ordered_json(value * (unit == "ns" ? 1e9 : 1));
 }
 
 ordered_json input_json(const used_figure& of, const machine_costs& on) {
-  return {{"what", model::to_string(of.what)},
-          {"of", of.of},
-          {"value", value_json(of, on)},
-          {"unit", unit_of(of.what)},
-          {"origin", model::to_string(of.is.from)},
-          {"source", of.is.source}};
+  constexpr std::array units = {"GB/s", "ratio", "GB/s", "ratio", "GB/s", "ns", "lines"};
+  const std::string_view unit = units[static_cast<std::size_t>(of.what)];
+  return {{"what", model::to_string(of.what)},          {"of", of.of},
+          {"value", value_json(of.is.value, unit, on)}, {"unit", unit},
+          {"origin", model::to_string(of.is.from)},     {"source", of.is.source}};
 }
 
 } // namespace
@@ -135,12 +104,6 @@ ordered_json answer_json(const model_answer& answer, const machine_costs& on) {
   made["sensitivities"] = report::json_list(answer.sensitivities, sensitivity_json);
   made["remarks"] = answer.remarks;
   return made;
-}
-
-ordered_json points_json(const std::vector<answered_point>& points, const machine_costs& on) {
-  return report::json_list(points, [&](const answered_point& each) -> ordered_json {
-    return {{"value", each.value}, {"predicted", answer_json(each.answer, on)}};
-  });
 }
 
 } // namespace nodewise::cli

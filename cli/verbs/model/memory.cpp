@@ -3,16 +3,14 @@
 // Implements --memory: which memory each page of a described loop's arrays is in.
 #include <algorithm>
 #include <numeric>
-#include <tuple>
-#include <utility>
 
 #include <fmt/core.h>
 
 #include <nodewise/arithmetic.hpp>
 
 #include "cli/start/flags.hpp"
+#include "cli/verbs/model/answer.hpp"
 #include "cli/verbs/model/flags.hpp"
-#include "cli/verbs/model/loop.hpp"
 #include "place/kernel_weights.hpp"
 #include "placement/placement.hpp"
 #include "report/style.hpp"
@@ -37,11 +35,14 @@ class arranger {
 
   void place() {
     const std::vector<std::size_t> free = free_pages();
-    std::vector<page_map> wanted = wanted_maps();
-    if (!fits(wanted, free)) {
-      overflow(wanted, free);
+    const page_map one = wanted_map();
+    std::vector<page_map>& maps = into_.what.maps;
+    for (std::size_t a = 0; a < into_.what.arrays.size(); ++a) {
+      maps.push_back(asked_.stagger ? one.staggered(a) : one);
     }
-    into_.what.maps = std::move(wanted);
+    if (!fits(maps, free)) {
+      overflow(maps, free);
+    }
   }
 
  private:
@@ -62,9 +63,8 @@ class arranger {
     return all;
   }
 
-  [[nodiscard]] positions nodes_of(std::string_view list, const flag& from) const {
-    return positions_of(for_option(
-        from, [&] { return spec::resolve_nodes(list, where_, spec::node_purpose::memory); }));
+  [[nodiscard]] node_set resolved(std::string_view list) const {
+    return spec::resolve_nodes(list, where_, spec::node_purpose::memory);
   }
   [[nodiscard]] positions positions_of(const node_set& nodes) const {
     positions all;
@@ -96,20 +96,12 @@ class arranger {
       pages.push_back(allowed ? node.memory_bytes / asked_.page_bytes : 0);
     }
     for (const auto& [list, bytes] : asked_.free) {
-      for (const std::size_t node : nodes_of(list, flags::free_memory)) {
+      for (const std::size_t node :
+           positions_of(for_option(flags::free_memory, [&] { return resolved(list); }))) {
         pages[node] = bytes / asked_.page_bytes;
       }
     }
     return pages;
-  }
-
-  [[nodiscard]] std::vector<page_map> wanted_maps() {
-    const page_map one = wanted_map();
-    std::vector<page_map> all;
-    for (std::size_t a = 0; a < into_.what.arrays.size(); ++a) {
-      all.push_back(asked_.stagger ? one.staggered(a) : one);
-    }
-    return all;
   }
 
   [[nodiscard]] page_map wanted_map() {
@@ -126,7 +118,7 @@ class arranger {
     case kind::weighted:
       return by_weight(what);
     case kind::blocked:
-      return what.granule_bytes == 0 ? blocked_map() : rows_map(what.granule_bytes);
+      return blocked_map(what.granule_bytes);
     case kind::cyclic:
       return page_map::in_turn(what.owners.empty() ? nodes_of_threads() : nodes_of(what),
                                std::max<std::size_t>(1, what.granule_bytes / asked_.page_bytes));
@@ -146,10 +138,8 @@ class arranger {
   /// Reads the placements of `run`; errors also name `serial`.
   [[nodiscard]] placements::placement parsed() const {
     try {
-      return placements::read(
-          asked_.memory, placements::grammar::command_line, [&](std::string_view list) {
-            return spec::resolve_nodes(list, where_, spec::node_purpose::memory);
-          });
+      return placements::read(asked_.memory, placements::grammar::command_line,
+                              [&](std::string_view list) { return resolved(list); });
     } catch (const error& e) {
       throw error(e.kind(), memory_text(), e.answered(),
                   e.hint() + "; or serial: one thread touches all pages first");
@@ -198,26 +188,21 @@ class arranger {
     }
     return page_map::in_turn(std::move(turn));
   }
-  [[nodiscard]] page_map blocked_map() const {
-    return map_of_threads([&](std::size_t thread, std::size_t pages, std::size_t threads) {
-      return arithmetic::blocked(thread, pages, threads).last;
-    });
-  }
-  [[nodiscard]] page_map rows_map(std::size_t row_bytes) const {
-    return map_of_threads([&](std::size_t thread, std::size_t pages, std::size_t threads) {
-      const std::size_t edge =
-          arithmetic::first_byte_of_rows(thread + 1, pages * asked_.page_bytes, row_bytes, threads);
-      return arithmetic::nearest(edge, 1, asked_.page_bytes);
-    });
-  }
-  /// `last` gives the end of each thread's pages.
-  template <class Last>
-  [[nodiscard]] page_map map_of_threads(const Last& last) const {
+  /// The end of the thread's pages: even parts, or whole rows.
+  [[nodiscard]] std::size_t end_of_part(std::size_t thread, std::size_t row_bytes) const {
     const std::size_t pages = into_.what.pages();
     const std::size_t threads = into_.what.threads();
+    if (row_bytes == 0 || thread + 1 == threads) {
+      return arithmetic::blocked(thread, pages, threads).last;
+    }
+    const std::size_t edge =
+        arithmetic::first_byte_of_rows(thread + 1, pages * asked_.page_bytes, row_bytes, threads);
+    return arithmetic::nearest(edge, 1, asked_.page_bytes);
+  }
+  [[nodiscard]] page_map blocked_map(std::size_t row_bytes) const {
     std::vector<model::page_block> blocks;
-    for (std::size_t t = 0; t < threads; ++t) {
-      const std::size_t end = t + 1 == threads ? pages : last(t, pages, threads);
+    for (std::size_t t = 0; t < into_.what.threads(); ++t) {
+      const std::size_t end = end_of_part(t, row_bytes);
       if (end > (blocks.empty() ? 0 : blocks.back().last)) {
         blocks.push_back({end, node_of_thread(t)});
       }
@@ -268,7 +253,15 @@ class arranger {
     for (std::size_t n = 0; n < others_closed_.size(); ++n) {
       free[n] = others_closed_[n] != 0 ? 0 : free[n];
     }
-    require_room(pages * maps.size(), std::accumulate(free.begin(), free.end(), std::size_t{0}));
+    if (const auto room = std::accumulate(free.begin(), free.end(), std::size_t{0});
+        pages * maps.size() > room) {
+      throw error(error_kind::input,
+                  fmt::format("placing arrays of {} under {}",
+                              report::format_bytes(pages * maps.size() * asked_.page_bytes),
+                              memory_text()),
+                  "the nodes have room for " + report::format_bytes(room * asked_.page_bytes),
+                  "give fewer elements, or the free memory of the nodes with --free");
+    }
     if (pages * maps.size() > most_pages) {
       throw error(error_kind::usage,
                   fmt::format("placing arrays of {} pages that do not fit on their nodes", pages),
@@ -281,15 +274,6 @@ class arranger {
       map = room.place(map, pages);
     }
     add_remarks(before, demand_of(maps));
-  }
-  void require_room(std::size_t wanted, std::size_t free) const {
-    if (wanted > free) {
-      throw error(error_kind::input,
-                  fmt::format("placing arrays of {} under {}",
-                              report::format_bytes(wanted * asked_.page_bytes), memory_text()),
-                  "the nodes have room for " + report::format_bytes(free * asked_.page_bytes),
-                  "give fewer elements, or the free memory of the nodes with --free");
-    }
   }
   /// Reports the bytes that are not on the node that they were meant for.
   void add_remarks(const std::vector<double>& before, const std::vector<double>& after) {

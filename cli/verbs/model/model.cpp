@@ -1,21 +1,17 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include <array>
-
-#include <unistd.h>
+#include <span>
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
-#include "base/printable.hpp"
-#include "cli/frame/exit_codes.hpp"
+#include "base/text.hpp"
 #include "cli/frame/result.hpp"
-#include "cli/frame/terminal.hpp"
 #include "cli/frame/verbs.hpp"
-#include "cli/machine/measured_costs.hpp"
 #include "cli/machine/source.hpp"
 #include "cli/start/flags.hpp"
 #include "cli/verbs/model/flags.hpp"
 #include "cli/verbs/model/view.hpp"
+#include "report/envelope.hpp"
 #include "topology/machine_json.hpp"
 
 namespace nodewise::cli::verbs {
@@ -30,9 +26,8 @@ constexpr std::array<const flag*, 15> of_loops = {
     &flags::stagger,     &flags::free_memory,   &flags::model_page_size};
 constexpr std::array<const flag*, 2> of_traffic = {&flags::phase, &flags::region};
 
-template <std::size_t N>
-void require_none(const std::array<const flag*, N>& others, const invocation& given,
-                  const char* with, const char* answered, const char* hint) {
+void require_none(std::span<const flag* const> others, const invocation& given, const char* with,
+                  const char* answered, const char* hint) {
   for (const flag* const each : others) {
     if (given.has(*each)) {
       throw error(error_kind::usage, fmt::format("{} with {}", option_name(*each), with), answered,
@@ -74,17 +69,21 @@ topology with_settings(const topology& found, const invocation& given) {
 
 topology read_input(const invocation& given) {
   const auto input = given.text(flags::input);
-  return with_settings(
-      input
-          ? for_option(flags::input, [&] { return read_machine(*input, paths::of_this_process()); })
-          : this_machine_with_costs().what,
-      given);
+  if (!input) {
+    return with_settings(this_machine_with_costs().what, given);
+  }
+  const auto read = [&] { return read_machine(*input, paths::of_this_process()); };
+  return with_settings(for_option(flags::input, read), given);
 }
 
-void show(const nlohmann::ordered_json& result, const std::string& text, const invocation& given) {
+/// `as_text`: a function of a style.
+template <class Text>
+void show(const invocation& given, const nlohmann::ordered_json& result, const Text& as_text) {
   show_result(
       given, [&] { return result; },
-      [&](const report::style&) { return printable(text, kept_controls::newlines_colours); });
+      [&](const report::style& how) {
+        return printable(as_text(how), kept_controls::newlines_colours);
+      });
 }
 
 void show_sweep(const loop_sweep& sweep, const topology& where, const model::machine_costs& on,
@@ -100,16 +99,19 @@ void show_sweep(const loop_sweep& sweep, const topology& where, const model::mac
   }
   auto result = model_json(asked, where.machine(), on, limit_of(given));
   result["swept"] = sweep.what;
-  result["points"] = points_json(points, on);
-  show(result, model_sweep_text(asked, sweep.what, points, on, style_of(STDOUT_FILENO, given)),
-       given);
+  result["points"] = report::json_list(points, [&](const auto& each) -> nlohmann::ordered_json {
+    return {{"value", each.value}, {"predicted", answer_json(each.answer, on)}};
+  });
+  show(given, result, [&](const report::style& how) {
+    return model_sweep_text(asked, sweep.what, points, on, how);
+  });
 }
 
 void show_one(const model_question& asked, const model_answer& answer, const topology& where,
               const model::machine_costs& on, const invocation& given) {
   auto result = model_json(asked, where.machine(), on, limit_of(given));
   result["predicted"] = answer_json(answer, on);
-  show(result, model_text(asked, answer, on, style_of(STDOUT_FILENO, given)), given);
+  show(given, result, [&](const report::style& how) { return model_text(asked, answer, on, how); });
 }
 
 void model_loop(const invocation& given) {
@@ -126,7 +128,7 @@ void model_loop(const invocation& given) {
 }
 
 traffic_choice choice_of(const invocation& given, traffic::phase judged) {
-  traffic_choice which{.when = judged, .region = {}};
+  traffic_choice which{.when = judged};
   if (const auto when = given.text(flags::phase)) {
     which.when = *when == "use"    ? std::optional(traffic::phase::use)
                  : *when == "init" ? std::optional(traffic::phase::initialisation)
@@ -142,14 +144,10 @@ traffic_choice choice_of(const invocation& given, traffic::phase judged) {
   return which;
 }
 
-model::work work_of(const invocation& given) {
-  const model::schedule how = read_schedule(given.text(flags::schedule).value_or("static"));
-  return how.is_pooled() ? model::work::pooled : model::work::fixed;
-}
-
 void model_traffic(const invocation& given) {
   const std::string& file = given.operands.front();
-  const model::work how = work_of(given);
+  const model::schedule how = read_schedule(given.text(flags::schedule).value_or("static"));
+  const model::work work = how.is_pooled() ? model::work::pooled : model::work::fixed;
   const nlohmann::ordered_json document = read_json_file(file);
   const json_field root(document, "the traffic file " + file);
   const traffic_file found = traffic_from_json(root);
@@ -158,7 +156,7 @@ void model_traffic(const invocation& given) {
   const traffic_choice which = choice_of(given, found.judged);
   const model::machine_costs on = model::costs_of(where.machine(), limit_of(given));
   const priced_traffic what = price_of_counts(found.all, which, on);
-  show_one(question_of(file, which, where.machine(), what, how), answer_traffic(on, what, how),
+  show_one(question_of(file, which, where.machine(), what, work), answer_traffic(on, what, work),
            where, on, given);
 }
 

@@ -2,16 +2,13 @@
 #include "cli/verbs/model/options.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <iterator>
 
 #include <fmt/core.h>
 
-#include "base/joined.hpp"
-#include "base/parse_number.hpp"
-#include "base/parse_real.hpp"
-#include "base/size_text.hpp"
-#include "base/split.hpp"
+#include "base/numbers.hpp"
+#include "base/text.hpp"
 #include "cli/start/flags.hpp"
 #include "cli/verbs/model/flags.hpp"
 #include "launch/memory_words.hpp"
@@ -24,6 +21,16 @@ namespace {
 [[noreturn]] void refuse(const flag& which, std::string_view typed, const std::string& answered,
                          const std::string& hint) {
   throw error(error_kind::usage, fmt::format("{} {}", option_name(which), typed), answered, hint);
+}
+
+/// The names, after a proposal of the nearest one: "did you mean copy? write load, store".
+template <class Rows, class Name>
+std::string names_hint(std::string_view typed, const Rows& rows, Name name, std::string_view verb) {
+  std::vector<std::string_view> names;
+  std::ranges::transform(rows, std::back_inserter(names), name);
+  const std::string near = nearest(typed, names);
+  return fmt::format("{}{} {}", near.empty() ? "" : fmt::format("did you mean {}? ", near), verb,
+                     joined(names, ", "));
 }
 
 /// "1000", "2^29", "1e9"; nullopt if it is not a whole number.
@@ -41,11 +48,12 @@ std::optional<double> whole(std::string_view text) {
 // 512 GiB of doubles: the model follows pages one by one unless they are placed in turn.
 constexpr std::size_t most_elements = std::size_t{1} << 36;
 
-std::size_t read_elements(std::string_view typed) {
-  const auto value = whole(typed);
+/// A number of elements or of iterations.
+std::size_t read_whole(std::string_view digits, const flag& which, std::string_view typed,
+                       const char* answered, const char* hint) {
+  const auto value = whole(digits);
   if (!value || !(*value >= 1) || *value > static_cast<double>(most_elements)) {
-    refuse(flags::elements, typed, "it takes a whole number from 1 to 2^36",
-           "write for example --elements 2^26 or 1e8");
+    refuse(which, typed, answered, hint);
   }
   return static_cast<std::size_t>(*value);
 }
@@ -59,39 +67,23 @@ void read_kernel(loop_description& loop, std::string_view typed) {
   }
   for (const std::string_view letters : split(typed, ',')) {
     if (letters != "r" && letters != "w" && letters != "rw" && letters != "n") {
-      std::vector<std::string_view> names;
-      std::ranges::transform(model::kernels(), std::back_inserter(names), &model::kernel::name);
-      const std::string near = nearest(typed, names);
       refuse(flags::kernel, typed, "there is no such kernel",
-             fmt::format("{}write {}, or r, w, rw, n for each array: w,r,r",
-                         near.empty() ? "" : fmt::format("did you mean {}? ", near),
-                         joined(names, ", ")));
+             names_hint(typed, model::kernels(), &model::kernel::name, "write") +
+                 ", or r, w, rw, n for each array: w,r,r");
     }
     loop.arrays.push_back(
         {.read = letters.starts_with('r'), .written = letters != "r", .streaming = letters == "n"});
   }
 }
 
-struct schedule_word {
-  std::string_view name;
-  model::schedule_kind kind;
-};
-constexpr std::array schedules = {
-    schedule_word{"static", model::schedule_kind::fixed},
-    schedule_word{"dynamic", model::schedule_kind::dynamic},
-    schedule_word{"guided", model::schedule_kind::guided},
-    schedule_word{"tasks", model::schedule_kind::random},
-    schedule_word{"even", model::schedule_kind::even},
-};
+/// By `schedule_kind`.
+constexpr std::array<std::string_view, 5> schedules = {"static", "dynamic", "guided", "tasks",
+                                                       "even"};
 
 std::size_t read_chunk(const flag& which, std::string_view typed, std::string_view digits) {
-  const auto chunk = whole(digits);
-  if (!chunk || !(*chunk >= 1) || *chunk > static_cast<double>(most_elements)) {
-    refuse(which, typed, "a chunk is a whole number of iterations, 1 or more",
-           which.name == flags::sweep.name ? "write for example --sweep chunk=16,64,512"
-                                           : "write for example --schedule dynamic,64");
-  }
-  return static_cast<std::size_t>(*chunk);
+  return read_whole(digits, which, typed, "a chunk is a whole number of iterations, 1 or more",
+                    which.name == flags::sweep.name ? "write for example --sweep chunk=16,64,512"
+                                                    : "write for example --schedule dynamic,64");
 }
 
 /// numactl applies -N and -C in order, so the last one counts.
@@ -164,14 +156,13 @@ void read_memory(loop_description& loop, const invocation& given) {
   }
 }
 
-/// "serial,bind:0,1,local": a part that does not begin with a placement belongs to the previous
-/// one.
-std::vector<std::string> split_placements(std::string_view text) {
+/// "1,2,4"; of placements, as in "serial,bind:0,1,local", a part that does not begin with a
+/// placement belongs to the previous one.
+std::vector<std::string> split_values(std::string_view text, bool are_placements) {
   std::vector<std::string> all;
   for (const std::string_view part : split(text, ',')) {
     const std::string_view word = part.substr(0, part.find(':'));
-    const bool begins = word == "serial" || placements::is_word(word);
-    if (begins || all.empty()) {
+    if (all.empty() || !are_placements || word == "serial" || placements::is_word(word)) {
       all.emplace_back(part);
     } else {
       all.back() += fmt::format(",{}", part);
@@ -197,17 +188,89 @@ loop_description with_value(loop_description loop, std::string_view what, std::s
   return loop;
 }
 
+// --set: the user's figures, which override the machine's file.
+
+constexpr const char* example_of_set =
+    "write for example --set bandwidth=20 or --set latency:0:1=120, without a unit";
+
+/// A value of --set, split into its parts.
+struct setting {
+  std::string_view typed;
+  std::string_view name;
+  std::string_view from; ///< empty: every node
+  std::string_view to;   ///< empty: as `from`
+  double value = 0;
+
+  [[noreturn]] void refuse(const std::string& answered, const std::string& hint) const {
+    cli::refuse(flags::set, typed, answered, hint);
+  }
+};
+
+setting parse_setting(std::string_view typed) {
+  setting made{typed, {}, {}, {}, 0};
+  const std::size_t equals = typed.find('=');
+  if (equals == std::string_view::npos) {
+    made.refuse("there is no value", example_of_set);
+  }
+  std::string_view left = typed.substr(0, equals);
+  const auto next = [&left] {
+    const std::string_view part = left.substr(0, left.find(':'));
+    left.remove_prefix(std::min(left.size(), part.size() + 1));
+    return part;
+  };
+  made.name = next();
+  made.from = next();
+  made.to = next();
+  made.value = parse_real(typed.substr(equals + 1)).value_or(0);
+  if (!left.empty() || !std::isfinite(made.value) || made.value <= 0) {
+    made.refuse(left.empty() ? "the value is not a number above 0" : "it has too many colons",
+                example_of_set);
+  }
+  return made;
+}
+
+const model::known_parameter& parameter_of(const setting& asked) {
+  const auto* const known =
+      std::ranges::find(model::known_parameters, asked.name, &model::known_parameter::name);
+  if (known == model::known_parameters.end()) {
+    asked.refuse(fmt::format("there is no figure '{}'", asked.name),
+                 names_hint(asked.name, model::known_parameters, &model::known_parameter::name,
+                            "use one of"));
+  }
+  if (known->unit == "ratio" && asked.value > 1) {
+    asked.refuse("it is a share, above 0 and at most 1", "write for example 0.91");
+  }
+  return *known;
+}
+
+node_id node_of(const setting& asked, std::string_view text, const machine& of) {
+  const node_id node{parse_number<int>(text).value_or(-1)};
+  if (of.find_node(node) == nullptr) {
+    asked.refuse(fmt::format("the machine has no node '{}'", text),
+                 "its nodes are " + of.node_ids().to_string());
+  }
+  return node;
+}
+
+void put(machine& into, const setting& asked, const model::known_parameter& known, node_id from,
+         node_id to) {
+  std::erase_if(into.parameters, [&](const parameter& each) {
+    return each.name == known.name && each.from == from && each.to == to;
+  });
+  into.parameters.push_back(
+      {std::string(known.name), from, to, asked.value, std::string(known.unit), "given by --set"});
+}
+
 } // namespace
 
 model::schedule read_schedule(std::string_view typed) {
   const std::size_t comma = typed.find(',');
-  const auto* const word =
-      std::ranges::find(schedules, typed.substr(0, comma), &schedule_word::name);
+  const auto* const word = std::ranges::find(schedules, typed.substr(0, comma));
   if (word == schedules.end()) {
     refuse(flags::schedule, typed, "there is no such schedule",
            "write static, dynamic, guided or tasks (with a chunk after a comma), or even");
   }
-  model::schedule how{word->kind, 0};
+  model::schedule how{static_cast<model::schedule_kind>(word - schedules.begin()), 0};
   if (comma != std::string_view::npos) {
     if (how.kind == model::schedule_kind::even) {
       refuse(flags::schedule, typed, "blocks of equal work have no chunks", "write even");
@@ -218,21 +281,20 @@ model::schedule read_schedule(std::string_view typed) {
 }
 
 std::string loop_description::schedule_text() const {
-  const auto* const word = std::ranges::find(schedules, how.kind, &schedule_word::kind);
-  return how.chunk > 0 ? fmt::format("{},{}", word->name, how.chunk) : std::string(word->name);
+  const std::string_view word = schedules[static_cast<std::size_t>(how.kind)];
+  return how.chunk > 0 ? fmt::format("{},{}", word, how.chunk) : std::string(word);
 }
 
 loop_description read_loop(const invocation& given) {
   loop_description loop;
   read_kernel(loop, given.text(flags::kernel).value_or(""));
-  if (const auto typed = given.text(flags::elements)) {
-    loop.elements = read_elements(*typed);
-  }
+  const std::string_view elements = given.text(flags::elements).value_or("2^26");
+  loop.elements =
+      read_whole(elements, flags::elements, elements, "it takes a whole number from 1 to 2^36",
+                 "write for example --elements 2^26 or 1e8");
   loop.element_bytes =
       static_cast<std::size_t>(given.number(flags::element_bytes, 1, 4096).value_or(8));
-  if (const auto typed = given.text(flags::schedule)) {
-    loop.how = read_schedule(*typed);
-  }
+  loop.how = read_schedule(given.text(flags::schedule).value_or("static"));
   loop.form =
       given.text(flags::loop_shape) == "triangular" ? model::shape::triangular : model::shape::flat;
   loop.random_access = given.has(flags::random_access);
@@ -243,7 +305,7 @@ loop_description read_loop(const invocation& given) {
       refuse(flags::chunk_start, *typed, "it takes nanoseconds, 0 to 1000000000",
              "write for example --chunk-start 100");
     }
-    loop.chunk_start_s = *nanoseconds * 1e-9;
+    loop.given_chunk_start_s = *nanoseconds * 1e-9;
   }
   read_threads(loop, given);
   read_memory(loop, given);
@@ -273,13 +335,7 @@ std::optional<loop_sweep> read_sweep(const loop_description& of, const invocatio
   }
   constexpr std::size_t most_points = 64;
   const std::string_view values = typed->substr(equals + 1);
-  std::vector<std::string> each;
-  if (sweep.what == "memory") {
-    each = split_placements(values);
-  } else {
-    const auto parts = split(values, ',');
-    each.assign(parts.begin(), parts.end());
-  }
+  std::vector<std::string> each = split_values(values, sweep.what == "memory");
   if (each.size() > most_points) {
     refuse(flags::sweep, *typed, fmt::format("it has {} values", each.size()), "give at most 64");
   }
@@ -288,6 +344,24 @@ std::optional<loop_sweep> read_sweep(const loop_description& of, const invocatio
     sweep.points.push_back({std::move(value), std::move(loop)});
   }
   return sweep;
+}
+
+void set_parameters(machine& of, const invocation& given) {
+  for (const std::string_view typed : given.texts(flags::set)) {
+    const setting asked = parse_setting(typed);
+    const model::known_parameter& known = parameter_of(asked);
+    if (known.name == "link_bandwidth" && asked.to.empty()) {
+      asked.refuse("a link is between two nodes", "write for example link_bandwidth:0:1=11.8");
+    }
+    if (!asked.from.empty()) {
+      const node_id from = node_of(asked, asked.from, of);
+      put(of, asked, known, from, asked.to.empty() ? from : node_of(asked, asked.to, of));
+      continue;
+    }
+    for (const memory_node& node : of.nodes) {
+      put(of, asked, known, node.id, node.id);
+    }
+  }
 }
 
 } // namespace nodewise::cli

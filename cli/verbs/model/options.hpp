@@ -4,15 +4,8 @@
 // user's figures that override the machine's.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
-#include <nodewise/machine.hpp>
 #include <nodewise/team_layout.hpp>
 
 #include "cli/frame/invocation.hpp"
@@ -20,16 +13,11 @@
 
 namespace nodewise::cli {
 
-struct loop_description {
+/// A loop without threads and maps of pages.
+struct loop_description : model::loop {
   std::string kernel;  ///< as typed
   std::string formula; ///< empty if arrays are given by letters
-  std::vector<model::array_use> arrays;
-  std::size_t elements = std::size_t{1} << 26; ///< of each array
-  std::size_t element_bytes = 8;
-  model::schedule how;
-  model::shape form = model::shape::flat;
-  bool random_access = false;
-  std::optional<double> chunk_start_s;
+  std::optional<double> given_chunk_start_s;
 
   std::optional<std::string> cpu_nodes; ///< only one of these two is set: the last typed
   std::optional<std::string> cpus;
@@ -39,7 +27,6 @@ struct loop_description {
 
   std::string memory = "local"; ///< as typed
   bool stagger = false;
-  std::size_t page_bytes = 4096;
   std::vector<std::pair<std::string, std::uint64_t>> free; ///< a list of nodes; bytes on each
 
   /// "dynamic,16", in the syntax of --schedule.

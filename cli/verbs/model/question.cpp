@@ -4,8 +4,7 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
-#include "base/counted.hpp"
-#include "base/printable.hpp"
+#include "base/text.hpp"
 #include "cli/traffic/view.hpp"
 #include "cli/verbs/model/view.hpp"
 #include "report/envelope.hpp"
@@ -40,18 +39,17 @@ std::string arrays_line(const loop_description& asked) {
                      asked.random_access ? ", in random order" : "");
 }
 
-/// "dynamic" of "dynamic,16".
-std::string without_chunk(const std::string& schedule) {
-  return schedule.substr(0, schedule.find(','));
+/// "dynamic,16"; only "dynamic" if chunks are swept.
+std::string schedule_text(const loop_description& asked, std::string_view swept) {
+  const std::string text = asked.schedule_text();
+  return swept == "chunk" ? text.substr(0, text.find(',')) : text;
 }
 
 std::string placement_line(const loop_description& asked, std::string_view swept) {
   const std::string memory = swept == "memory" ? ""
                                                : fmt::format("memory {}{}; ", asked.memory,
                                                              asked.stagger ? ", staggered" : "");
-  const std::string schedule = asked.schedule_text();
-  return fmt::format("{}schedule {}", memory,
-                     swept == "chunk" ? without_chunk(schedule) : schedule);
+  return fmt::format("{}schedule {}", memory, schedule_text(asked, swept));
 }
 
 ordered_json array_json(const model::array_use& of) {
@@ -85,7 +83,7 @@ model_question question_of(const loop_description& asked, const machine& on,
                        {"memory", asked.memory},
                        {"stagger", asked.stagger},
                        {"page_bytes", asked.page_bytes},
-                       {"schedule", asked.schedule_text()},
+                       {"schedule", schedule_text(asked, swept)},
                        {"shape", asked.form == model::shape::triangular ? "triangular" : "flat"},
                        {"random", asked.random_access},
                        {"chunk_start_seconds", loop.what.chunk_start_s}};
@@ -94,8 +92,6 @@ model_question question_of(const loop_description& asked, const machine& on,
     json.erase("nodes");
   } else if (swept == "memory") {
     json.erase("memory");
-  } else if (swept == "chunk") {
-    json["schedule"] = without_chunk(asked.schedule_text());
   }
   made.json = std::make_shared<const ordered_json>(std::move(json));
   return made;

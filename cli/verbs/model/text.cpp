@@ -5,25 +5,21 @@
 
 #include <fmt/core.h>
 
-#include "base/joined.hpp"
+#include "base/text.hpp"
 #include "cli/verbs/model/view.hpp"
 #include "report/bar.hpp"
 #include "report/table.hpp"
-#include "report/wrap.hpp"
 
 namespace nodewise::cli {
 
 namespace {
 
 using model::machine_costs;
-using report::align;
+using report::breaking;
+using report::right;
 using report::tone;
 
 constexpr std::size_t bar_columns = 20;
-
-std::string title(const report::style& how, std::string_view text) {
-  return fmt::format("\n{}\n", report::paint(how, tone::strong, text));
-}
 
 std::string indented(std::string_view text, const report::style& how) {
   return fmt::format("  {}\n", report::wrap_indented(text, how.width, 2));
@@ -64,8 +60,7 @@ std::string ratio_line(const model_answer& answer, const report::style& how) {
   if (!ratio) {
     return {};
   }
-  constexpr double as_good = 1.005; // prints as 1.00
-  if (*ratio < as_good) {
+  if (*ratio < 1.005) { // prints as 1.00
     return fmt::format("  {}\n",
                        report::paint(how, tone::good, "as good as the best placement known"));
   }
@@ -80,8 +75,7 @@ std::string readings_line(const model_answer& answer, const machine_costs& on,
                           const report::style& how) {
   const auto [least, most] =
       std::ranges::minmax_element(answer.readings, {}, &read_seconds::seconds);
-  constexpr double worth_a_line = 1.01;
-  if (answer.readings.empty() || most->seconds <= least->seconds * worth_a_line) {
+  if (answer.readings.empty() || most->seconds <= least->seconds * 1.01) {
     return {};
   }
   const auto reading = [&](const read_seconds& each) {
@@ -95,11 +89,9 @@ std::string readings_line(const model_answer& answer, const machine_costs& on,
 
 std::string alternatives_text(const model_answer& answer, const machine_costs& on,
                               const report::style& how) {
-  double most = answer.result.seconds;
-  for (const model::alternative& each : answer.alternatives) {
-    most = std::max(most, each.seconds);
-  }
-  report::table rows({{"each byte"}, {"time", align::right}, {""}}, 2);
+  const double slowest = answer.alternatives.empty() ? 0 : answer.alternatives.back().seconds;
+  const double most = std::max(answer.result.seconds, slowest);
+  report::table rows({"each byte", right("time"), ""}, 2);
   const auto add = [&](const std::string& name, double seconds, tone look) {
     rows.add({{name, look},
               time_text(on, seconds, answer.result.seconds),
@@ -109,18 +101,13 @@ std::string alternatives_text(const model_answer& answer, const machine_costs& o
   for (const model::alternative& each : answer.alternatives) {
     add(each.name, each.seconds, tone::plain);
   }
-  return title(how, "Placements of the same traffic") + rows.to_string(how);
+  return rows.below("Placements of the same traffic", how);
 }
 
 std::string loads_text(const model_answer& answer, const machine_costs& on,
                        const report::style& how) {
   constexpr std::size_t most_rows = 8;
-  report::table rows({{"", align::left},
-                      {"capacity", align::right},
-                      {"busy"},
-                      {"", align::right},
-                      {"waited for", align::right}},
-                     2);
+  report::table rows({"", right("capacity"), "busy", right(""), right("waited for")}, 2);
   const std::vector<model::resource_load>& loads = answer.result.loads; // tightest limit first
   const std::size_t shown = std::min(most_rows, loads.size());
   for (const model::resource_load& load : std::span(loads).first(shown)) {
@@ -132,9 +119,7 @@ std::string loads_text(const model_answer& answer, const machine_costs& on,
               {load.bound > 0 ? report::format_percent(load.bound) : "-",
                load.bound > 0 ? tone::warning : tone::plain}});
   }
-  const std::size_t more = loads.size() - shown;
-  return title(how, "What threads wait for, in percent of their time") + rows.to_string(how) +
-         (more > 0 ? fmt::format("  and {} more\n", more) : "");
+  return rows.below("What threads wait for, in percent of their time", how, loads.size() - shown);
 }
 
 std::string change(double part) {
@@ -142,11 +127,7 @@ std::string change(double part) {
 }
 
 std::string sensitivities_text(const model_answer& answer, const report::style& how) {
-  report::table rows({{"figure"},
-                      {"10 % less", align::right},
-                      {"10 % more", align::right},
-                      {"source", align::left, true}},
-                     2);
+  report::table rows({"figure", right("10 % less"), right("10 % more"), breaking("source")}, 2);
   std::vector<std::string_view> without_change;
   for (const model::sensitivity& each : answer.sensitivities) {
     const std::string_view origin = model::to_string(each.from);
@@ -161,7 +142,7 @@ std::string sensitivities_text(const model_answer& answer, const report::style& 
   if (answer.sensitivities.empty()) {
     return {};
   }
-  std::string text = title(how, "Change of the time if a figure of the machine is");
+  std::string text = report::title_line("Change of the time if a figure of the machine is", how);
   text += rows.empty() ? "" : rows.to_string(how);
   if (!without_change.empty()) {
     text += indented("no effect on the time: " + joined(without_change, ", "), how);
@@ -174,7 +155,7 @@ std::string remarks_text(const std::vector<std::string>& remarks, const report::
     return {};
   }
   constexpr std::size_t most = 8;
-  std::string text = title(how, "Remarks");
+  std::string text = report::title_line("Remarks", how);
   for (std::size_t i = 0; i < std::min(most, remarks.size()); ++i) {
     text += indented(remarks[i], how);
   }
@@ -207,12 +188,9 @@ std::string model_sweep_text(const model_question& asked, std::string_view what,
       }
     }
   }
-  report::table rows({{std::string(what)},
-                      {on.absolute ? "time" : "relative time", align::right},
-                      {""},
-                      {on.absolute ? "STREAM's count" : "", align::right},
-                      {"to the best", align::right},
-                      {"waits for", align::left, true}},
+  report::table rows({std::string(what), right(on.absolute ? "time" : "relative time"), "",
+                      right(on.absolute ? "STREAM's count" : ""), right("to the best"),
+                      breaking("waits for")},
                      2);
   for (const answered_point& each : points) {
     const model::prediction& result = each.answer.result;

@@ -4,17 +4,11 @@
 #pragma once
 
 #include <memory>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
-#include <nodewise/machine.hpp>
-
-#include "cli/prediction/words.hpp"
+#include "cli/prediction/predicted.hpp"
 #include "cli/verbs/model/answer.hpp"
-#include "cli/verbs/model/options.hpp"
 #include "report/style.hpp"
 
 namespace nodewise::cli {
@@ -54,8 +48,6 @@ struct answered_point {
                                                 model::hypothesis limit);
 /// The `predicted` of an answer.
 [[nodiscard]] nlohmann::ordered_json answer_json(const model_answer& answer,
-                                                 const model::machine_costs& on);
-[[nodiscard]] nlohmann::ordered_json points_json(const std::vector<answered_point>& points,
                                                  const model::machine_costs& on);
 
 } // namespace nodewise::cli

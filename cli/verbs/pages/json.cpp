@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 
-#include "base/hexadecimal.hpp"
+#include "base/text.hpp"
 #include "cli/verbs/pages/view.hpp"
 #include "report/envelope.hpp"
 #include "topology/machine_json.hpp"
@@ -15,7 +15,7 @@ using observe::area;
 using observe::page_map;
 using report::json_list;
 
-ordered_json node_json(node_id node) {
+ordered_json owner_json(node_id node) {
   if (to_int(node) >= 0) {
     return node;
   }
@@ -27,7 +27,7 @@ ordered_json runs_json(const area& a) {
   ordered_json runs = ordered_json::array();
   std::uint64_t first = 0;
   for (const observe::page_run& r : a.runs) {
-    ordered_json run = ordered_json::array({first, r.pages, node_json(r.node)});
+    ordered_json run = ordered_json::array({first, r.pages, owner_json(r.node)});
     if (r.huge) {
       run.push_back("huge");
     }

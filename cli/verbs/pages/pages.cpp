@@ -3,21 +3,14 @@
 #include <cerrno>
 #include <iterator>
 #include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include <unistd.h>
 
-#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include <nodewise/topology.hpp>
 
-#include "base/counted.hpp"
-#include "base/joined.hpp"
-#include "cli/frame/exit_codes.hpp"
+#include "base/text.hpp"
 #include "cli/frame/result.hpp"
 #include "cli/frame/terminal.hpp"
 #include "cli/frame/verbs.hpp"
@@ -25,13 +18,11 @@
 #include "cli/verbs/pages/view.hpp"
 #include "cli/verbs/pages/watch.hpp"
 #include "doctor/settings.hpp"
-#include "launch/not_started.hpp"
+#include "launch/executable.hpp"
 #include "launch/start.hpp"
-#include "launch/supervise.hpp"
-#include "observe/ended.hpp"
 #include "observe/observer.hpp"
+#include "observe/refused.hpp"
 #include "observe/traced_program.hpp"
-#include "report/error_text.hpp"
 #include "spec/spec.hpp"
 
 namespace nodewise::cli::verbs {
@@ -68,7 +59,7 @@ std::string settings_text() {
 struct request {
   explicit request(const invocation& from)
       : given(from), where(topology::from_sysfs()),
-        how{best_method(from), from.text(flags::method).value_or("auto") == "auto", true, nullptr},
+        how{best_method(from), from.text(flags::method).value_or("auto") == "auto", nullptr},
         view{from.has(flags::all_mappings), from.has(flags::totals), settings_text()},
         every(from.time(flags::interval, least_time)) {
     if (!every && from.has(flags::watch)) {
@@ -121,12 +112,10 @@ class sample_writer {
 
   void add(pages_sample sample, const watch_screen* screen) {
     if (asked_.given.has(flags::csv)) {
-      const std::string rows = pages_csv(sample, asked_.where.machine());
-      if (asked_.given.has(flags::output)) {
-        csv_ += rows;
-      } else {
-        write_out((wrote_header_ ? "" : std::string(pages_csv_header)) + rows);
-        wrote_header_ = true;
+      csv_ += pages_csv(sample, asked_.where.machine());
+      if (!asked_.given.has(flags::output)) {
+        write_out(csv_);
+        csv_.clear();
       }
     }
     if (asks_for_text(asked_.given)) {
@@ -135,14 +124,14 @@ class sample_writer {
         return pages_text(map, how, asked_.view);
       });
       if (screen != nullptr) {
-        screen->draw((count_ == 0 || how.terminal ? "" : "\n") + text);
+        screen->draw((count == 0 || how.terminal ? "" : "\n") + text);
       } else if (text_to_ == STDERR_FILENO) {
         write_error(text);
       } else {
-        write_out((count_ == 0 ? "" : "\n") + text);
+        write_out((count == 0 ? "" : "\n") + text);
       }
     }
-    ++count_;
+    ++count;
     if (asks_for_json(asked_.given)) {
       samples_.push_back(std::move(sample));
     }
@@ -153,79 +142,61 @@ class sample_writer {
       write_result(pages_json(samples_, asked_.where.machine(), settings_json(sys::real_kernel())),
                    asked_.given);
     } else if (asked_.given.has(flags::csv) && asked_.given.has(flags::output)) {
-      write_result_text(std::string(pages_csv_header) + csv_, asked_.given);
+      write_result_text(csv_, asked_.given);
     }
   }
-  [[nodiscard]] std::size_t count() const noexcept { return count_; }
+
+  std::size_t count = 0;
 
  private:
   const request& asked_;
   int text_to_;
-  std::size_t count_ = 0;
-  bool wrote_header_ = false;
-  std::string csv_;
+  std::string csv_{pages_csv_header}; ///< not yet written
   std::vector<pages_sample> samples_;
 };
 
-/// One observer for each process: it remembers what the process's threads had used.
-class watched_processes {
- public:
-  watched_processes(const std::vector<int>& pids, const request& asked) : asked_(asked) {
-    for (const int pid : pids) {
-      all_.push_back(
-          {pid, std::make_unique<observe::observer>(sys::real_kernel(), asked.where.machine())});
-    }
-  }
+/// A process and its observer, which remembers what the process's threads had used.
+using observed_process = std::pair<int, std::unique_ptr<observe::observer>>;
 
-  /// Samples the processes that still exist. The first call throws any error; later calls leave out
-  /// processes that have ended.
-  [[nodiscard]] pages_sample look() {
-    pages_sample sample{std::chrono::system_clock::now(), {}};
-    std::erase_if(all_, [&](const one& each) {
-      try {
-        const auto process = sys::real_process(each.pid);
-        sample.processes.push_back(each.by->look(*process, asked_.how));
-        return false;
-      } catch (const error& e) {
-        if (first_ || e.errno_value() != ESRCH) {
-          throw;
-        }
-        return true;
+/// Samples the processes that still exist. The first time, throws any error; later, leaves out
+/// processes that have ended.
+pages_sample sample_from(std::vector<observed_process>& all, const request& asked, bool first) {
+  pages_sample sample{std::chrono::system_clock::now(), {}};
+  std::erase_if(all, [&](const observed_process& each) {
+    try {
+      const auto process = sys::real_process(each.first);
+      sample.processes.push_back(each.second->look(*process, asked.how));
+      return false;
+    } catch (const error& e) {
+      if (first || e.errno_value() != ESRCH) {
+        throw;
       }
-    });
-    first_ = false;
-    return sample;
-  }
-
- private:
-  struct one {
-    int pid;
-    std::unique_ptr<observe::observer> by;
-  };
-  const request& asked_;
-  std::vector<one> all_;
-  bool first_ = true;
-};
+      return true;
+    }
+  });
+  return sample;
+}
 
 int look_at_processes(const std::vector<int>& pids, const request& asked) {
-  watched_processes processes(pids, asked);
-  sample_writer writer(asked, STDOUT_FILENO);
-  if (!asked.every) {
-    writer.add(processes.look(), nullptr);
-    writer.finish();
-    return exit_code::ok;
+  std::vector<observed_process> processes;
+  for (const int pid : pids) {
+    processes.emplace_back(
+        pid, std::make_unique<observe::observer>(sys::real_kernel(), asked.where.machine()));
   }
-  pages_sample sample = processes.look(); // before `watch_screen`, so that errors stay visible
-  {
-    const bool drawn = asked.given.has(flags::watch) && asks_for_text(asked.given) &&
-                       style_of(STDOUT_FILENO, asked.given).terminal;
-    const watch_screen screen(drawn);
+  sample_writer writer(asked, STDOUT_FILENO);
+  // Before `watch_screen`, so that errors stay visible.
+  pages_sample sample = sample_from(processes, asked, true);
+  if (!asked.every) {
+    writer.add(std::move(sample), nullptr);
+  } else {
+    const watch_screen screen(asked.given.has(flags::watch) && asks_for_text(asked.given) &&
+                              style_of(STDOUT_FILENO, asked.given).terminal);
     while (!sample.processes.empty()) {
       writer.add(std::move(sample), &screen);
-      if ((asked.looks != 0 && writer.count() >= asked.looks) || !screen.wait(*asked.every)) {
+      if ((asked.looks != 0 && writer.count >= asked.looks) || !screen.wait(*asked.every)) {
         break;
       }
-      sample = processes.look();
+      sample = sample_from(processes, asked, false);
     }
   }
   writer.finish();
@@ -257,12 +228,12 @@ int look_at_program(const request& asked) {
   looks.every = asked.every;
   looks.look = [&](int pid) { look(pid, true); };
   looks.pass_by = [&](int pid) {
-    look(pid, asked.every && (asked.looks == 0 || writer.count() + 1 < asked.looks));
+    look(pid, asked.every && (asked.looks == 0 || writer.count + 1 < asked.looks));
   };
   check_output(asked.given);
   const observe::program_end end = observe::run_and_look(asked.given.program, looks);
   if (end.start_errno != 0) {
-    launch::throw_not_started(asked.given.program.front(), end.start_errno);
+    throw launch::why_not_started(asked.given.program.front(), end.start_errno);
   }
   writer.finish();
   if (!end.looked) {
@@ -272,9 +243,7 @@ int look_at_program(const request& asked) {
       return exit_code::check_failed;
     }
   }
-  launch::outcome how;
-  how.wait_status = end.wait_status;
-  launch::end_as(how);
+  sys::end_as({.wait_status = end.wait_status});
 }
 
 int migrate(int pid, const request& asked) {

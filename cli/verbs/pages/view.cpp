@@ -4,19 +4,16 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdint>
 #include <map>
 #include <tuple>
-#include <utility>
 
 #include <fmt/core.h>
 
 #include <nodewise/error.hpp>
 
-#include "base/counted.hpp"
-#include "base/joined.hpp"
-#include "base/last_part.hpp"
-#include "report/strip.hpp"
+#include "base/path.hpp"
+#include "base/text.hpp"
+#include "report/bar.hpp"
 #include "report/table.hpp"
 
 namespace nodewise::cli {
@@ -31,16 +28,14 @@ constexpr std::uint64_t small_bytes = 64U << 10;
 constexpr std::size_t most_rows = 40;
 constexpr std::size_t name_columns = 28;
 
-void add_pages(std::vector<report::page_run>& runs, const area& what) {
-  for (const observe::page_run& r : what.runs) {
-    const bool nothing = r.node == observe::absent_page || r.node == observe::zero_page;
-    runs.push_back({r.pages, nothing ? report::not_resident : r.node});
-  }
-}
-
-report::strip strip_of(const area& what) {
+report::strip strip_of(const std::vector<const area*>& areas) {
   std::vector<report::page_run> runs;
-  add_pages(runs, what);
+  for (const area* const each : areas) {
+    for (const observe::page_run& r : each->runs) {
+      const bool nothing = r.node == observe::absent_page || r.node == observe::zero_page;
+      runs.push_back({r.pages, nothing ? report::not_resident : r.node});
+    }
+  }
   return report::strip(std::move(runs));
 }
 
@@ -74,15 +69,15 @@ std::string nodes_of_area(const area& what, const report::style& how) {
 }
 
 std::string page_text(const area& what, const page_map& map) {
-  const std::uint64_t base = what.page_bytes != 0 ? what.page_bytes : map.page_bytes;
+  const std::string base =
+      report::format_bytes(what.page_bytes != 0 ? what.page_bytes : map.page_bytes);
   if (!what.huge_bytes) {
-    return report::format_bytes(base) + " ?";
+    return base + " ?";
   }
   if (*what.huge_bytes == 0) {
-    return report::format_bytes(base);
+    return base;
   }
-  return *what.huge_bytes >= what.resident * map.page_bytes ? "huge"
-                                                            : report::format_bytes(base) + "+huge";
+  return *what.huge_bytes >= what.resident * map.page_bytes ? "huge" : base + "+huge";
 }
 
 std::string policy_text(const area& what) {
@@ -149,14 +144,11 @@ std::vector<const area*> by_size(const page_map& map) {
 
 std::size_t strip_columns(const report::style& how) {
   constexpr std::size_t others = 96; // width of a usual row's other columns
-  constexpr std::size_t fewest = 16;
-  constexpr std::size_t most = 64;
-  return how.width <= others + fewest ? fewest : std::min(how.width - others, most);
+  return std::clamp<std::size_t>(how.width - std::min(how.width, others), 16, 64);
 }
 
-std::string mb_text(std::uint64_t bytes) {
-  constexpr double mb = 1 << 20; // numastat's MB
-  return fmt::format("{:.2f}", static_cast<double>(bytes) / mb);
+std::string mb_text(std::uint64_t bytes) { // numastat's MB
+  return fmt::format("{:.2f}", static_cast<double>(bytes) / (1 << 20));
 }
 
 std::string totals_table(const page_map& map, const report::style& how) {
@@ -223,8 +215,36 @@ std::vector<Value> fitting(const report::style& how, std::vector<Value> all) {
 
 } // namespace
 
-area sum_of_areas(const page_map& map) {
-  return sum_of(by_size(map));
+std::string pages_csv(const pages_sample& sample, const machine& on) {
+  const std::chrono::duration<double> since = sample.when.time_since_epoch();
+  std::string text;
+  for (const page_map& map : sample.processes) {
+    // Every node with memory has a row, even if it holds nothing: a series has no gaps.
+    std::map<node_id, std::uint64_t> pages;
+    for (const memory_node& node : on.nodes) {
+      if (node.memory_bytes != 0) {
+        pages[node.id] = 0;
+      }
+    }
+    const area sum = sum_of(by_size(map));
+    for (const area::share& s : sum.per_node) {
+      pages[s.node] += s.pages;
+    }
+    const auto add = [&](const std::string& name, std::uint64_t count, node_id number) {
+      const auto threads = std::ranges::count(map.threads, number, &observe::thread_facts::node);
+      const auto active = std::ranges::count_if(
+          map.threads, [&](const auto& thread) { return thread.node == number && thread.active; });
+      text += fmt::format("{:.3f},{},{},{},{},{}\n", since.count(), map.pid, name,
+                          count * map.page_bytes, threads, active);
+    };
+    for (const auto& [node, count] : pages) {
+      add(fmt::format("{}", node), count, node);
+    }
+    if (sum.unknown != 0) {
+      add("unknown", sum.unknown, unknown_node);
+    }
+  }
+  return text;
 }
 
 std::string pages_text(const page_map& map, const report::style& how,
@@ -235,7 +255,6 @@ std::string pages_text(const page_map& map, const report::style& how,
   }
   const node_set all_nodes = nodes_of(map.threads, false);
   const node_set active_nodes = nodes_of(map.threads, true);
-  const std::size_t columns = strip_columns(how);
   using report::right;
   report::table rows(fitting<report::column>(
                          how, {"mapping", "what", right("size"), right("in memory"), "where in it",
@@ -245,35 +264,32 @@ std::string pages_text(const page_map& map, const report::style& how,
     rows.add(fitting<report::cell>(
         how, {std::move(name), std::string(what), report::format_bytes(a.pages * map.page_bytes),
               report::format_bytes(a.resident * map.page_bytes),
-              drawn ? strip_of(a).draw(how, columns) : "",
+              drawn ? strip_of({&a}).draw(how, strip_columns(how)) : "",
               a.resident == 0 ? "" : nodes_of_area(a, how), drawn ? page_text(a, map) : "",
               drawn ? policy_text(a) : "", report::format_percent(a.share_on(all_nodes), "-"),
               active_nodes.empty() ? "-" : report::format_percent(a.share_on(active_nodes), "-")}));
   };
   const std::vector<const area*> areas = by_size(map);
   std::vector<const area*> left_out;
-  std::vector<report::page_run> shown_pages;
-  std::size_t shown = 0;
+  std::vector<const area*> shown;
   for (const area* const a : areas) {
-    const bool large = a->resident * map.page_bytes >= small_bytes && shown < most_rows;
-    if (!large && !options.all) {
+    const bool large = a->resident * map.page_bytes >= small_bytes && shown.size() < most_rows;
+    if (large || options.all) {
+      shown.push_back(a);
+      add(*a, short_name(*a), to_string(a->kind), true);
+    } else {
       left_out.push_back(a);
-      continue;
     }
-    ++shown;
-    add(*a, short_name(*a), to_string(a->kind), true);
-    add_pages(shown_pages, *a);
   }
   add(sum_of(areas), report::paint(how, tone::strong, "all"), "", false);
   text += rows.to_string(how);
   if (!left_out.empty()) {
-    const area rest = sum_of(left_out);
     text += fmt::format("  and {} {}, {} in all; --all lists them\n",
                         counted(left_out.size(), "mapping"),
-                        shown < most_rows ? "with less than 64 KiB in memory" : "more",
-                        report::format_bytes(rest.resident * map.page_bytes));
+                        shown.size() < most_rows ? "with less than 64 KiB in memory" : "more",
+                        report::format_bytes(sum_of(left_out).resident * map.page_bytes));
   }
-  return fmt::format("{}  {}\n", text, report::strip(std::move(shown_pages)).legend(how));
+  return fmt::format("{}  {}\n", text, strip_of(shown).legend(how));
 }
 
 } // namespace nodewise::cli

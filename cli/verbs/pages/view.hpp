@@ -4,12 +4,8 @@
 #pragma once
 
 #include <chrono>
-#include <string>
-#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
-
-#include <nodewise/machine.hpp>
 
 #include "observe/observer.hpp"
 #include "report/style.hpp"
@@ -40,8 +36,5 @@ inline constexpr std::string_view pages_csv_header =
     "time_s,process,node,resident_bytes,threads,active_threads\n";
 /// One row for each process and node; times in seconds since 1970.
 [[nodiscard]] std::string pages_csv(const pages_sample& sample, const machine& on);
-
-/// The sum of all areas, as if they were one.
-[[nodiscard]] observe::area sum_of_areas(const observe::page_map& map);
 
 } // namespace nodewise::cli

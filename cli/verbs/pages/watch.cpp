@@ -8,7 +8,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "base/printable.hpp"
+#include "base/text.hpp"
 #include "cli/frame/terminal.hpp"
 
 namespace nodewise::cli {

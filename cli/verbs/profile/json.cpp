@@ -1,11 +1,8 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include <utility>
-
 #include <nlohmann/json.hpp>
 
-#include "cli/verbs/profile/ranks.hpp"
+#include "cli/verbs/profile/result.hpp"
 #include "cli/verbs/profile/sites.hpp"
-#include "cli/verbs/profile/view.hpp"
 #include "profile/profile_json.hpp"
 #include "report/envelope.hpp"
 #include "topology/machine_json.hpp"

@@ -1,8 +1,5 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <array>
 #include <filesystem>
-#include <string>
 
 #include <unistd.h>
 
@@ -10,18 +7,16 @@
 #include <nlohmann/json.hpp>
 
 #include "attribution/counted.hpp"
-#include "cli/frame/exit_codes.hpp"
 #include "cli/frame/result.hpp"
 #include "cli/frame/terminal.hpp"
-#include "cli/lab/count.hpp"
 #include "cli/lab/runner.hpp"
 #include "cli/start/flags.hpp"
+#include "cli/verbs/help_parts.hpp"
 #include "cli/verbs/profile/flags.hpp"
 #include "cli/verbs/profile/result.hpp"
-#include "launch/leftovers.hpp"
+#include "launch/report_file.hpp"
 #include "plan/plan_json.hpp"
 #include "report/envelope.hpp"
-#include "report/error_text.hpp"
 #include "topology/machine_json.hpp"
 
 namespace nodewise::cli {
@@ -29,32 +24,28 @@ namespace nodewise::cli {
 namespace {
 
 /// Options for this command; they are not passed to the command inside.
-constexpr std::array<const flag*, 15> outside = {
-    &flags::on,         &flags::on_timeout, &flags::on_thp, &flags::on_numa_balancing,
-    &flags::on_overlay, &flags::write_plan, &flags::output, &flags::input,
-    &flags::json,       &flags::quiet,      &flags::strict, &flags::color,
-    &flags::prove,      &flags::no_prove,   &flags::verbose};
+constexpr auto outside =
+    join(on_a_machine, std::array{&flags::write_plan, &flags::output, &flags::input, &flags::json,
+                                  &flags::quiet, &flags::strict, &flags::color, &flags::prove,
+                                  &flags::no_prove, &flags::verbose});
 
 constexpr const char* prefix_of_files = ".nodewise-profile-";
 
 /// A file in the working directory, which is shared with the command inside.
-class shared_file {
- public:
+struct shared_file {
   explicit shared_file(const std::string& end)
-      : name_(launch::name_of_owner(prefix_of_files) + end) {}
+      : name(launch::name_of_owner(prefix_of_files) + end) {}
   shared_file(const shared_file&) = delete;
   shared_file& operator=(const shared_file&) = delete;
   ~shared_file() { remove(); }
 
   void remove() const noexcept {
     std::error_code ignored;
-    std::filesystem::remove(name_, ignored);
+    std::filesystem::remove(name, ignored);
   }
-  [[nodiscard]] bool exists() const { return std::filesystem::exists(name_); }
-  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  [[nodiscard]] bool exists() const { return std::filesystem::exists(name); }
 
- private:
-  std::string name_;
+  const std::string name;
 };
 
 void check_working_directory() {
@@ -88,24 +79,24 @@ counted_run run_inside(const invocation& given, const paths& from, const machine
 }
 
 /// Runs the same program again with a plan. Its output is discarded.
-class plan_run {
- public:
-  plan_run(const invocation& given, const paths& from, const machine& on)
-      : given_(given), from_(from), on_(on), input_begin_(::lseek(STDIN_FILENO, 0, SEEK_CUR)) {}
+struct plan_run {
+  const invocation& given;
+  const paths& from;
+  const machine& on;
+  off_t input_begin = ::lseek(STDIN_FILENO, 0, SEEK_CUR); ///< of a file; else below 0
 
   /// `expected_end`: the program's exit code without the plan.
   [[nodiscard]] counted_outcome count(const profile::profile& of, int expected_end,
                                       const plans::plan_file& plan,
                                       const topology& priced_on) const {
     const auto program = std::ranges::find(of.programs, plan.program, &profile::program::name);
-    auto document =
-        report::envelope("plan", 1, machine_json(on_), nlohmann::ordered_json::object());
+    auto document = report::envelope("plan", 1, machine_json(on), nlohmann::ordered_json::object());
     plans::append(document, plan);
     const shared_file file("plan.json");
-    if (const int failed = replace_file(file.name(), report::json_text(document)); failed != 0) {
+    if (const int failed = replace_file(file.name, report::json_text(document)); failed != 0) {
       return {{}, "its file could not be written: " + errno_text(failed)};
     }
-    const counted_run run = run_counted(from_, words(file.name()), input_begin_);
+    const counted_run run = run_counted(from, words(file.name), input_begin);
     if (run.end.exit_code() != expected_end) {
       return {{},
               fmt::format("with the plan, the program ended with exit code {} instead of {}",
@@ -119,31 +110,24 @@ class plan_run {
     return {advise::outcome_of_run(seen, priced_on, *largest), ""};
   }
 
- private:
   [[nodiscard]] std::vector<std::string> words(const std::string& plan) const {
-    std::vector<std::string> runner = quiet_runner(given_, on_);
+    std::vector<std::string> runner = quiet_runner(given, on);
     std::erase(runner, "--tty");
     runner.insert(runner.end() - 1, "--discard");
-    std::vector<std::string> inside = given_.arguments_without(outside);
+    std::vector<std::string> inside = given.arguments_without(outside);
     inside.front() = "run";
     inside.insert(inside.begin() + 1, {"--quiet", option_name(flags::plan), plan});
-    return with_command(std::move(runner), from_, inside);
+    return with_command(std::move(runner), from, inside);
   }
-
-  const invocation& given_;
-  const paths& from_;
-  const machine& on_;
-  off_t input_begin_; ///< where standard input began, if it is a file
 };
 
 /// Empty if --no-prove is given. On a terminal, says why it takes longer.
-run_with_plan prover(const plan_run& by, const profile::profile& of, int expected_end,
-                     const invocation& given) {
-  if (given.has(flags::no_prove)) {
+run_with_plan prover(const plan_run& by, const profile::profile& of, int expected_end) {
+  if (by.given.has(flags::no_prove)) {
     return {};
   }
-  return [&by, &of, expected_end, &given](const plans::plan_file& plan, const topology& priced_on) {
-    if (::isatty(STDERR_FILENO) == 1 && !given.has(flags::quiet)) {
+  return [&by, &of, expected_end](const plans::plan_file& plan, const topology& priced_on) {
+    if (::isatty(STDERR_FILENO) == 1 && !by.given.has(flags::quiet)) {
       write_error("nodewise: running the program again with the plan (--no-prove skips this)\n");
     }
     try {
@@ -185,8 +169,8 @@ void profile_on_lab(const invocation& given) {
   check_profile_output(given);
   check_working_directory();
   const shared_file file("result.json");
-  const plan_run again(given, from, on.machine());
-  const counted_run run = run_inside(given, from, on.machine(), file.name());
+  const plan_run again{given, from, on.machine()};
+  const counted_run run = run_inside(given, from, on.machine(), file.name);
   // A program that ended early may still have written a profile.
   const int end = run.end.exit_code();
   const bool early = end == exit_code::time_limit || end > exit_code::signal_base;
@@ -195,9 +179,9 @@ void profile_on_lab(const invocation& given) {
                                      style_of(STDERR_FILENO, given)));
   }
   if (early ? file.exists() : !run.lab_failed()) {
-    const profile_result found = counted_profile(run, file.name(), on);
+    const profile_result found = counted_profile(run, file.name, on);
     report_profile(found, given, STDERR_FILENO,
-                   early ? run_with_plan{} : prover(again, found.what, end, given));
+                   early ? run_with_plan{} : prover(again, found.what, end));
   }
   file.remove(); // since the next line does not return
   sys::end_as(run.end);

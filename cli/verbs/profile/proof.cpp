@@ -8,7 +8,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/text.hpp"
+#include "cli/prediction/predicted.hpp"
 #include "report/envelope.hpp"
+#include "report/table.hpp"
 
 namespace nodewise::cli {
 
@@ -40,13 +43,13 @@ constexpr double part_of_gain = 0.2;
 /// the time is predicted: of candidates with about the same time, one with a clearly lower remote
 /// share wins.
 std::optional<std::size_t> best_of(const std::vector<proof::candidate>& all,
-                                   const std::vector<char>& allowed, const advise::outcome& plain) {
+                                   const advise::outcome& plain) {
   constexpr double about_as_long = 0.02;
   const auto cost = [&](std::size_t i) { return cost_of(all[i].result); };
   const auto remote = [&](std::size_t i) { return all[i].result.counted->remote.value_or(1); };
   std::vector<std::size_t> better; // cheaper than the plain run
   for (std::size_t i = 0; i < all.size(); ++i) {
-    if (allowed[i] != 0 && cost(i) < cost_of(plain) * (1 - noise)) {
+    if (all[i].allowed && cost(i) < cost_of(plain) * (1 - noise)) {
       better.push_back(i);
     }
   }
@@ -62,10 +65,8 @@ std::optional<std::size_t> best_of(const std::vector<proof::candidate>& all,
 
 /// Whether it matters which thread uses which pages.
 bool is_by_thread(const plans::plan_file& plan) {
-  using placements::kind;
   return std::ranges::any_of(plan.objects, [](const plans::entry& each) {
-    return each.where.how == kind::blocked || each.where.how == kind::cyclic ||
-           each.where.how == kind::thread || each.where.how == kind::map;
+    return placements::traits_of(each.where.how).by_thread;
   });
 }
 
@@ -84,6 +85,91 @@ bool is_nearer(const counted_outcome& what, const advise::outcome& plain) {
   return what.counted && what.counted->remote.value_or(1) <= plain.remote.value_or(0) + noise;
 }
 
+using report::tone;
+
+using outcome_rows = std::vector<std::pair<std::string, advise::outcome>>;
+
+/// A table of runs and predictions, one in each row, without the figures that no row has.
+std::string outcomes_text(const outcome_rows& rows, const report::style& how) {
+  using advise::outcome;
+  using figure = std::optional<double> outcome::*;
+  const auto has = [&](figure which) {
+    return std::ranges::any_of(rows, [&](const auto& row) { return bool(row.second.*which); });
+  };
+  std::vector<std::pair<figure, const char*>> figures = {{&outcome::remote, "in use: remote"}};
+  if (has(&outcome::seconds)) {
+    figures.emplace_back(&outcome::seconds, "model time");
+  }
+  if (has(&outcome::whole_remote)) {
+    figures.emplace_back(&outcome::whole_remote, "whole run: remote");
+    if (has(&outcome::whole_seconds)) {
+      figures.emplace_back(&outcome::whole_seconds, "model time");
+    }
+  }
+  std::vector<report::column> columns = {{""}};
+  for (const auto& [which, title] : figures) {
+    columns.push_back(report::right(title));
+  }
+  report::table shown(std::move(columns), 2);
+  for (const auto& [name, what] : rows) {
+    std::vector<report::cell> cells = {name};
+    for (const auto& [which, title] : figures) {
+      const bool is_time = which == &outcome::seconds || which == &outcome::whole_seconds;
+      const std::optional<double>& value = what.*which;
+      cells.emplace_back(is_time && value ? format_seconds(*value)
+                                          : report::format_percent(value, "unavailable"));
+    }
+    shown.add(std::move(cells));
+  }
+  return shown.to_string(how);
+}
+
+std::string what_it_does(const advise::proposal& what) {
+  std::vector<std::string> parts;
+  if (!what.plan.objects.empty()) {
+    parts.push_back(counted(what.plan.objects.size(), "array") + " placed");
+  }
+  if (what.plan.bind != bind_policy::none) {
+    parts.push_back(fmt::format("threads bound {}", to_string(what.plan.bind)));
+  }
+  return parts.empty() ? "nothing placed, nothing bound" : joined(parts, ", ");
+}
+
+std::string sentence(const std::string& text, const report::style& how) {
+  return fmt::format("  {}\n", report::wrap_on_terminal(printable(text), how, 2));
+}
+
+/// The verdict of the counted runs on the plan.
+std::string verdict_text(const proof& proven, const report::style& how) {
+  for (const proof::candidate& each : proven.tried) {
+    if (!each.result.counted) {
+      return sentence(
+          fmt::format("The run with {} was not counted: {}", each.name, each.result.problem), how);
+    }
+  }
+  std::vector<std::string> differing;
+  for (const proof::candidate& each : proven.tried) {
+    if (!each.is_repeatable()) {
+      differing.push_back(each.name);
+    }
+  }
+  std::string text;
+  if (!differing.empty()) {
+    text = sentence(fmt::format("Not chosen: {}. Threads then used other parts of the arrays "
+                                "than before, and would use others in the next run.",
+                                joined(differing, " and ")),
+                    how);
+  }
+  if (!proven.best && !proven.tried.empty()) {
+    text += sentence("No counted run is better than the plain run.", how);
+  } else if (proven.best && proven.tried[*proven.best].name != "plan") {
+    text += sentence(fmt::format("The best counted run is {}: that is the plan.",
+                                 proven.tried[*proven.best].name),
+                     how);
+  }
+  return text;
+}
+
 } // namespace
 
 bool proof::candidate::is_repeatable() const noexcept {
@@ -97,41 +183,38 @@ bool changes_anything(const advise::proposal& what) {
 proof prove(const advise::proposal& what, std::vector<advise::alternative> others, bool by_chance,
             const count_with_plan& run) {
   proof made;
-  std::vector<char> allowed; // indexed as `tried`
   double least = cost_of(what.before);
+  const auto count = [&](std::string name, plans::plan_file plan, const advise::outcome& expected,
+                         bool must_be_nearer) {
+    counted_outcome found = run(plan);
+    proof::candidate& tried = made.tried.emplace_back(proof::candidate{
+        std::move(name), std::move(plan), expected, std::move(found), what.before.remote});
+    tried.allowed =
+        tried.is_repeatable() && (!must_be_nearer || is_nearer(tried.result, what.before));
+    least = tried.allowed ? std::min(least, cost_of(tried.result)) : least;
+  };
   if (changes_anything(what)) {
-    made.tried.push_back({"plan", what.plan, what.after, run(what.plan), what.before.remote});
-    const proof::candidate& plan = made.tried.front();
-    if (!plan.result.counted) {
+    count("plan", what.plan, what.after, false);
+    if (!made.tried.front().result.counted) {
       made.best = 0;
       return made;
     }
-    allowed.push_back(plan.is_repeatable() ? 1 : 0);
-    least = plan.is_repeatable() ? std::min(least, cost_of(plan.result)) : least;
   }
   std::ranges::sort(others, {}, [](const auto& each) { return cost_of(each.expected); });
   for (advise::alternative& each : others) {
-    if (each.plan == what.plan || !(cost_of(each.expected) < least * (1 - worth_a_run))) {
-      continue;
+    if (each.plan != what.plan && cost_of(each.expected) < least * (1 - worth_a_run)) {
+      count(std::move(each.name), std::move(each.plan), each.expected, each.must_be_nearer);
     }
-    counted_outcome found = run(each.plan);
-    made.tried.push_back({std::move(each.name), std::move(each.plan), each.expected,
-                          std::move(found), what.before.remote});
-    const proof::candidate& tried = made.tried.back();
-    const bool taken =
-        tried.is_repeatable() && (!each.must_be_nearer || is_nearer(tried.result, what.before));
-    least = taken ? std::min(least, cost_of(tried.result)) : least;
-    allowed.push_back(taken ? 1 : 0);
   }
-  made.best = best_of(made.tried, allowed, what.before);
+  made.best = best_of(made.tried, what.before);
   while (by_chance && made.best && is_by_thread(made.tried[*made.best].plan)) {
     proof::candidate& best = made.tried[*made.best];
     best.confirmed = is_as_predicted(best, run(best.plan));
     if (best.confirmed) {
       break;
     }
-    allowed[*made.best] = 0;
-    made.best = best_of(made.tried, allowed, what.before);
+    best.allowed = false;
+    made.best = best_of(made.tried, what.before);
   }
   return made;
 }
@@ -157,6 +240,51 @@ nlohmann::ordered_json proof_json(const proof& what) {
   };
   return {{"tried", report::json_list(what.tried, candidate_json)},
           {"best", what.best ? what.tried[*what.best].name : "none"}};
+}
+
+std::string plan_text(const profile::profile& of, const advise::proposal& what,
+                      const std::optional<proof>& proven, bool verbose, const report::style& how) {
+  const profile::program& program = of.programs[what.program];
+  const std::string title = "Plan for " + printable(program.name);
+  std::string text =
+      fmt::format("{}: {}\n", report::paint(how, tone::strong, title), what_it_does(what));
+  outcome_rows rows;
+  const bool is_counted = program.use_from == profile::use_source::traffic_count;
+  rows.emplace_back(is_counted ? "plain run, counted" : "plain run, sampled", what.before);
+  if (changes_anything(what)) {
+    rows.emplace_back("plan, predicted", what.after);
+  }
+  if (proven) {
+    for (const proof::candidate& each : proven->tried) {
+      if (each.result.counted) {
+        rows.emplace_back(each.name + ", counted", *each.result.counted);
+      }
+    }
+  }
+  if (what.before.remote && what.after.remote) {
+    text += outcomes_text(rows, how);
+  }
+  if (proven) {
+    text += verdict_text(*proven, how);
+  }
+  if (what.pays_from) {
+    text += sentence(fmt::format("It slows down the initialisation: it pays off if the program "
+                                 "repeats what was counted in use at least {} times.",
+                                 short_number(*what.pays_from)),
+                     how);
+  }
+  for (const std::string& each : what.remarks) {
+    const bool is_condition = !what.disagreement.empty() && each.ends_with(what.disagreement);
+    text += verbose || is_condition ? sentence(each, how) : "";
+  }
+  return text;
+}
+
+std::string plan_command_text(const profile::profile& of, std::string_view file,
+                              std::string_view options) {
+  return printable(fmt::format("  nodewise run --plan {} {}{}-- {}", shell_word(file), options,
+                               options.empty() ? "" : " ", joined(of.command, " ", shell_word))) +
+         "\n";
 }
 
 } // namespace nodewise::cli

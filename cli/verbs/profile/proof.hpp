@@ -8,13 +8,15 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
 #include "advise/advise.hpp"
-#include "advise/alternatives.hpp"
 #include "plan/plan.hpp"
+#include "profile/profile.hpp"
+#include "report/style.hpp"
 
 namespace nodewise::cli {
 
@@ -33,6 +35,7 @@ struct proof {
     counted_outcome result;
     std::optional<double> remote_before = {}; ///< remote share of the original run
     bool confirmed = true;                    ///< by a second run, if one was made
+    bool allowed = false;                     ///< may become the plan
     /// Whether the count is close to the prediction. If it is not, threads used other parts of the
     /// arrays than in the first run, and will use others again in the next.
     [[nodiscard]] bool is_repeatable() const noexcept;
@@ -54,5 +57,14 @@ struct proof {
 
 [[nodiscard]] nlohmann::ordered_json outcome_json(const advise::outcome& what);
 [[nodiscard]] nlohmann::ordered_json proof_json(const proof& what);
+
+/// As text: what a plan does, what the model predicts for it and what was counted with it.
+[[nodiscard]] std::string plan_text(const profile::profile& of, const advise::proposal& what,
+                                    const std::optional<proof>& proven, bool verbose,
+                                    const report::style& how);
+
+/// The command that applies the plan in this file. `options`: of `run`, such as "--on lab:4x2".
+[[nodiscard]] std::string plan_command_text(const profile::profile& of, std::string_view file,
+                                            std::string_view options);
 
 } // namespace nodewise::cli

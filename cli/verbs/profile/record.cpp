@@ -1,10 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include "cli/verbs/profile/record.hpp"
+#include "cli/verbs/profile/result.hpp"
 
-#include <chrono>
 #include <cstdlib>
-#include <functional>
-#include <string>
 #include <utility>
 
 #include <unistd.h>
@@ -12,11 +9,10 @@
 #include <fmt/core.h>
 
 #include "attribution/assemble.hpp"
-#include "base/local_rank.hpp"
+#include "base/environment.hpp"
+#include "base/numbers.hpp"
 #include "cli/frame/terminal.hpp"
 #include "cli/verbs/profile/flags.hpp"
-#include "cli/verbs/profile/memory.hpp"
-#include "cli/verbs/profile/result.hpp"
 #include "doctor/settings.hpp"
 #include "launch/agent_report.hpp"
 #include "launch/counted.hpp"
@@ -25,11 +21,47 @@
 #include "observe/observer.hpp"
 #include "observe/recorder.hpp"
 #include "report/progress.hpp"
+#include "sys/kernel.hpp"
 #include "sys/signals.hpp"
 
 namespace nodewise::cli {
 
 namespace {
+
+/// Pages that the kernel's NUMA balancing has migrated since boot, from /proc/vmstat; 0 if the
+/// kernel does not count them.
+std::uint64_t read_migrated_pages() {
+  constexpr std::string_view label = "\nnuma_pages_migrated ";
+  const auto text = sys::real_kernel().read_file("/proc/vmstat");
+  const std::size_t at = text ? text.value.find(label) : std::string::npos;
+  if (at == std::string::npos) {
+    return 0;
+  }
+  std::string_view digits = std::string_view(text.value).substr(at + label.size());
+  return take_number<std::uint64_t>(digits).value_or(0);
+}
+
+/// How much memory each node has now, and how much of it is free or holds cached files, from
+/// /sys/devices/system/node. Nodes that do not report it are left out.
+std::vector<profile::node_memory> memory_of_nodes(const machine& on) {
+  std::vector<profile::node_memory> all;
+  for (const memory_node& node : on.nodes) {
+    if (const auto now = sys::read_node_memory(sys::real_kernel(), node.id)) {
+      all.push_back({node.id, now->total_bytes, now->free_bytes, now->cache_bytes, std::nullopt});
+    }
+  }
+  return all;
+}
+
+/// Reads the nodes' memory again; `fullest` keeps the values from when a node had the least free.
+void look_again(std::vector<profile::node_memory>& all, const machine& on) {
+  for (const profile::node_memory& now : memory_of_nodes(on)) {
+    const auto same = std::ranges::find(all, now.node, &profile::node_memory::node);
+    if (same != all.end() && (!same->fullest || now.free_bytes < same->fullest->free_bytes)) {
+      same->fullest = {now.free_bytes, now.cache_bytes};
+    }
+  }
+}
 
 const char* environment_value(const char* name) {
   return std::getenv(name);
@@ -48,7 +80,7 @@ void report_unbound(profile::evidence& seen, const launch::run_report& reported)
           "where pages were at first: the kernel may have moved pages whose accesses it sampled, "
           "since they could not be bound in {}: {}; binding them needs Linux 5.12, mbind, "
           "move_pages and close_range",
-          each.program, errno_text(each.numa_pinner->refused_errno)));
+          each.program, errno_text(static_cast<int>(each.numa_pinner->refused_errno))));
       return;
     }
   }
@@ -56,14 +88,9 @@ void report_unbound(profile::evidence& seen, const launch::run_report& reported)
 
 /// The system's state when the observation began, and the fullest state of its nodes since.
 struct state_before {
-  doctor::settings found;
   std::vector<profile::node_memory> memory;
-  std::uint64_t migrated = 0;
-
-  explicit state_before(const topology& here)
-      : found(doctor::read_settings(sys::real_kernel())),
-        memory(read_node_memory(here.machine(), sys::real_kernel())),
-        migrated(read_migrated_pages(sys::real_kernel())) {}
+  doctor::settings found = doctor::read_settings(sys::real_kernel());
+  std::uint64_t migrated = read_migrated_pages();
 };
 
 profile::profile assembled(const observe::recording& recorded, const launch::run_report& reported,
@@ -75,7 +102,7 @@ profile::profile assembled(const observe::recording& recorded, const launch::run
                                here.machine(),
                                sys::real_kernel().base_page_bytes(),
                                was.found.balances(),
-                               read_migrated_pages(sys::real_kernel()) - was.migrated,
+                               read_migrated_pages() - was.migrated,
                                mapped,
                                [&](std::uint64_t samples) { shown.done(samples); }};
   profile::profile made = attribution::assemble(all, sys::real_kernel().thp_bytes());
@@ -148,7 +175,7 @@ observe::recording_options looking_at(std::vector<profile::node_memory>& memory,
   observe::recording_options how;
   how.faults.whole_machine = launch::is_in_lab(environment_value);
   how.now_and_then = [&memory, &here, others = std::move(others)] {
-    look_again(memory, here.machine(), sys::real_kernel());
+    look_again(memory, here.machine());
     others();
   };
   return how;
@@ -199,7 +226,7 @@ std::function<void()> profiling_note(const launch::plan& what, const invocation&
 
 recorded_profile record_program(const launch::plan& what, const topology& here,
                                 const invocation& given) {
-  state_before was(here);
+  state_before was{memory_of_nodes(here.machine())};
   recorded_profile made;
   const launch::report_file report(launch::report_file::for_trace);
   const observe::recording recorded = record(
@@ -223,7 +250,7 @@ recorded_profile record_program(const launch::plan& what, const topology& here,
 }
 
 recorded_profile record_process(int pid, const topology& here, const invocation& given) {
-  state_before was(here);
+  state_before was{memory_of_nodes(here.machine())};
   recorded_profile made;
   observe::observer eye(sys::real_kernel(), here.machine());
   const auto process = sys::real_process(pid);

@@ -1,29 +1,20 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "cli/verbs/profile/result.hpp"
 
-#include <algorithm>
 #include <exception>
-#include <optional>
-#include <string>
 #include <utility>
 
 #include <unistd.h>
 
-#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
-#include "base/printable.hpp"
-#include "cli/frame/paths.hpp"
+#include "base/text.hpp"
 #include "cli/frame/result.hpp"
 #include "cli/frame/terminal.hpp"
 #include "cli/machine/source.hpp"
 #include "cli/verbs/profile/flags.hpp"
-#include "cli/verbs/profile/plan_text.hpp"
-#include "cli/verbs/profile/proof.hpp"
-#include "cli/verbs/profile/view.hpp"
 #include "plan/plan_json.hpp"
 #include "profile/first_rows.hpp"
-#include "profile/merge.hpp"
 #include "profile/profile_json.hpp"
 #include "report/envelope.hpp"
 #include "topology/machine_json.hpp"

@@ -1,21 +1,16 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// A profile with the machine it was taken on, and how it is reported.
+// A profile with the machine it was taken on; how it is recorded and reported.
 #pragma once
 
-#include <functional>
 #include <memory>
-#include <optional>
-#include <string>
-#include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
-#include <nodewise/topology.hpp>
+#include <nodewise/machine.hpp>
 
 #include "cli/frame/invocation.hpp"
 #include "cli/verbs/profile/proof.hpp"
-#include "profile/profile.hpp"
+#include "launch/plan.hpp"
+#include "sys/programs.hpp"
 
 namespace nodewise::cli {
 
@@ -31,7 +26,7 @@ struct profile_result {
 /// A file that `profile -o` wrote. Throws `error` (input) naming what is wrong with it.
 [[nodiscard]] profile_result read_profile(const std::string& file);
 
-/// Merges the files of the ranks of one run (profile/merge.hpp). Also throws `error` (usage) if
+/// Merges the files of the ranks of one run (profile/profile.hpp). Also throws `error` (usage) if
 /// they are from different machines, or from different parts of one.
 [[nodiscard]] profile_result read_ranks(const std::vector<std::string>& files);
 
@@ -49,5 +44,33 @@ void report_profile(const profile_result& found, const invocation& given, int te
 
 /// Profiles and counts traffic in a virtual machine. Ends as the program does.
 [[noreturn]] void profile_on_lab(const invocation& given);
+
+/// As text: what is wrong, what fixes it and what the fix gains. `verbose` adds the evidence, all
+/// arrays, rejected candidates, what was not examined, and the cost of profiling.
+[[nodiscard]] std::string advice_text(const profile::profile& what, const advise::advice& found,
+                                      const machine& on, bool verbose, const report::style& how);
+/// `nodewise/advice/1`.
+[[nodiscard]] nlohmann::ordered_json
+advice_json(const profile::profile& what, const advise::advice& found,
+            const std::optional<proof>& proven, const machine& on, nlohmann::ordered_json settings);
+/// `nodewise/profile/1`.
+[[nodiscard]] nlohmann::ordered_json profile_json(const profile::profile& what, const machine& on,
+                                                  nlohmann::ordered_json settings);
+
+struct recorded_profile {
+  profile::profile what;
+  sys::child_end end;                ///< of the program, if one was started
+  std::vector<std::string> warnings; ///< problems during the recording
+};
+
+/// Runs the plan's program with the agent in trace mode. If the kernel refuses to sample page
+/// faults, the profile has only the agent's records and says so; under --strict the program then
+/// does not run. In the child process, exceptions of `apply` and `become` leave this function.
+[[nodiscard]] recorded_profile record_program(const launch::plan& what, const topology& here,
+                                              const invocation& given);
+
+/// Watches a running process, without the agent.
+[[nodiscard]] recorded_profile record_process(int pid, const topology& here,
+                                              const invocation& given);
 
 } // namespace nodewise::cli

@@ -1,19 +1,8 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <functional>
-#include <span>
-
-#include <fmt/core.h>
-
-#include "base/counted.hpp"
-#include "base/joined.hpp"
-#include "base/printable.hpp"
-#include "base/split.hpp"
-#include "cli/prediction/words.hpp"
-#include "cli/verbs/profile/ranks.hpp"
+#include "base/text.hpp"
+#include "cli/prediction/predicted.hpp"
+#include "cli/verbs/profile/result.hpp"
 #include "cli/verbs/profile/sites.hpp"
-#include "cli/verbs/profile/view.hpp"
-#include "report/wrap.hpp"
 
 namespace nodewise::cli {
 
@@ -58,13 +47,18 @@ std::string objects_text(const advise::named_objects& what, bool has_uses) {
              : text;
 }
 
-std::string places_text(const std::vector<advise::code_share>& places) {
+/// Empty without places.
+std::string places_text(const std::string& label, const std::vector<advise::code_share>& places,
+                        const report::style& how) {
+  if (places.empty()) {
+    return {};
+  }
   constexpr std::size_t most = 3;
   const std::string text = joined(first_of(places, most), ", ", [](const advise::code_share& each) {
     return fmt::format("{} ({})", profile::label_of(each.where),
                        report::format_percent(each.share));
   });
-  return text + (places.size() > most ? ", ..." : "");
+  return labelled(label, text + (places.size() > most ? ", ..." : ""), how);
 }
 
 std::string code_text(std::string_view code, const report::style& how) {
@@ -131,12 +125,8 @@ std::string finding_text(const advise::finding& what, std::size_t number, bool v
   if (what.objects.size() > most) {
     text += labelled("", fmt::format("{} more", what.objects.size() - most), how);
   }
-  if (!what.first_touched.empty()) {
-    text += labelled("touched at", places_text(what.first_touched), how);
-  }
-  if (!what.used.empty()) {
-    text += labelled("used at", places_text(what.used), how);
-  }
+  text +=
+      places_text("touched at", what.first_touched, how) + places_text("used at", what.used, how);
   const std::string cures = cures_text(what.cures, verbose, how);
   return verbose ? text + lines("evidence", what.evidence, how) + cures +
                        lines("doubts", what.remarks, how)
@@ -189,11 +179,6 @@ std::string unexamined_text(const std::vector<advise::unexamined>& what, const r
                [](const reason& each) { return fmt::format("{}: {}", each.first, each.second); });
 }
 
-std::string headline(const machine& on) {
-  return on.nodes.size() == 1 ? "This machine has one node: nothing can be in the wrong place"
-                              : "No finding";
-}
-
 std::string findings_text(const advise::advice& found, bool verbose, const report::style& how) {
   const std::size_t most = verbose ? found.findings.size() : 3;
   std::string text;
@@ -233,7 +218,11 @@ std::string advice_text(const profile::profile& what, const advise::advice& foun
                         const machine& on, bool verbose, const report::style& how) {
   std::string text = ranks_text(what, how) + findings_text(found, verbose, how);
   if (found.findings.empty()) {
-    text += report::paint(how, tone::strong, headline(on)) + "\n";
+    text += report::paint(how, tone::strong,
+                          on.nodes.size() == 1
+                              ? "This machine has one node: nothing can be in the wrong place"
+                              : "No finding") +
+            "\n";
   }
   if (verbose || found.findings.empty()) {
     text += "\n" + sites_text(what, how) + "\n";

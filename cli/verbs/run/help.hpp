@@ -8,18 +8,13 @@
 
 namespace nodewise::cli {
 
-inline constexpr auto run_flags = join(
-    std::array<flag_list, 10>{&flags::cpunodebind, &flags::physcpubind, &flags::all_processors,
-                              &flags::bind, &flags::pin, &flags::threads, &flags::main_thread,
-                              &flags::places, &flags::smt, &flags::ranks_per},
-    std::array<flag_list, 12>{&flags::membind, &flags::balancing, &flags::interleave,
-                              &flags::weighted_interleave, &flags::preferred,
-                              &flags::preferred_many, &flags::localalloc, &flags::memory,
-                              &flags::rule, &flags::plan, &flags::plan_optional, &flags::threshold},
-    std::array<flag_list, 3>{&flags::verify, &flags::show, &flags::hardware},
-    std::array<flag_list, 5>{&flags::json, &flags::output, &flags::strict, &flags::dry_run,
-                             &flags::quiet},
-    on_a_machine, std::array<flag_list, 2>{&flags::on_no_count, &flags::on_counts}, every_verb);
+inline constexpr auto run_flags =
+    join(std::array{&flags::cpunodebind, &flags::physcpubind, &flags::all_processors, &flags::bind,
+                    &flags::pin, &flags::threads, &flags::main_thread, &flags::places, &flags::smt,
+                    &flags::ranks_per},
+         flags::memory_placement, std::array{&flags::verify, &flags::show, &flags::hardware},
+         std::array{&flags::json, &flags::output, &flags::strict, &flags::dry_run, &flags::quiet},
+         on_a_machine, std::array{&flags::on_no_count, &flags::on_counts}, every_verb);
 inline constexpr std::array run_examples = {
     example{"nodewise run -N 0 -m 0 ./solver",
             "use only processors and memory of node 0, as with numactl"},

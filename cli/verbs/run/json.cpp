@@ -1,5 +1,4 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include <array>
 #include <utility>
 
 #include <sys/wait.h>
@@ -26,7 +25,7 @@ using report::or_unavailable;
 /// In the order of `object_report::kind`.
 constexpr std::array kind_names = {"heap", "map", "static", "group", "region"};
 
-ordered_json json_of(const object_report::cell& cell) {
+ordered_json cell_json(const object_report::cell& cell) {
   using content = object_report::cell::content;
   if (cell.what == content::node) {
     return cell.node;
@@ -59,7 +58,6 @@ ordered_json json_of(const run_result& result, const process_report& process,
   const auto share_json = [](const object_report::share& share) -> ordered_json {
     return {{"node", share.node}, {"pages", share.pages}};
   };
-  const auto cell_json = [](const object_report::cell& cell) { return json_of(cell); };
   ordered_json made = {{"sequence", object.sequence},
                        {"kind", kind_names.at(static_cast<std::size_t>(object.what))},
                        {"bytes", object.bytes},
@@ -81,7 +79,7 @@ ordered_json json_of(const run_result& result, const process_report& process,
   return made;
 }
 
-ordered_json json_of(const thread_report& thread) {
+ordered_json reported_thread_json(const thread_report& thread) {
   ordered_json made = {{"tid", thread.tid},       {"name", thread.name},
                        {"cpus", thread.cpus},     {"main", thread.main},
                        {"pinned", thread.pinned}, {"own_affinity", thread.own_affinity}};
@@ -99,7 +97,7 @@ ordered_json json_of(const launch::process_totals& totals) {
       {"stripped_modules", totals.stripped}, {"own_threads", totals.own_threads},
       {"pinned_threads", totals.pinned},     {"own_affinity", totals.own_affinity}};
   if (totals.pin_errno != 0) {
-    made["pin_refused"] = errno_text(totals.pin_errno);
+    made["pin_refused"] = errno_text(static_cast<int>(totals.pin_errno));
   }
   return made;
 }
@@ -113,8 +111,7 @@ ordered_json json_of(const run_result& result, const process_report& process) {
   made["objects"] = json_list(process.objects, [&](const object_report& object) {
     return json_of(result, process, object);
   });
-  made["threads"] =
-      json_list(process.threads, [](const thread_report& thread) { return json_of(thread); });
+  made["threads"] = json_list(process.threads, reported_thread_json);
   return made;
 }
 
@@ -147,9 +144,10 @@ ordered_json memory_json(const run_result& result) {
   ordered_json memory = {{"placement", result.placement()}};
   if (asked.agent && asked.agent->standard) {
     const placements::placement& standard = asked.agent->standard->what;
-    memory["owners"] = json_list(standard.how == placements::kind::blocked
-                                     ? asked.agent->owners
-                                     : placements::owners_of(standard.owners));
+    memory["owners"] =
+        json_list(placements::traits_of(standard.how).owners == placements::owned_by::all_threads
+                      ? asked.agent->owners
+                      : placements::owners_of(standard.owners));
     if (standard.granule_bytes != 0) {
       memory["granule_bytes"] = standard.granule_bytes;
     }

@@ -3,6 +3,7 @@
 // What `nodewise run` reports after the program has ended.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -10,12 +11,15 @@
 
 #include <nodewise/topology.hpp>
 
-#include "cli/start/sites.hpp"
+#include "launch/agent_report.hpp"
 #include "launch/plan.hpp"
-#include "launch/supervise.hpp"
+#include "launch/start.hpp"
 #include "report/style.hpp"
 
 namespace nodewise::cli {
+
+/// "solver.c:41" for the allocation site of an object; empty if it is unknown.
+using site_namer = std::function<std::string(const launch::object_report&)>;
 
 /// The data that the functions below report.
 struct run_result {
@@ -52,7 +56,7 @@ struct run_result {
 /// "solver.c:41", or module and offset; "" for a static array.
 [[nodiscard]] std::string site_of(const run_result& result, const launch::object_report& object);
 
-/// Which entries of the plan file matched what; "" without a plan (run_plan.cpp).
+/// Which entries of the plan file matched what; "" without a plan.
 [[nodiscard]] std::string plan_text(const run_result& result, const report::style& how);
 /// The same for the result file, for the requested plan. Without the agent there are no counts.
 [[nodiscard]] nlohmann::ordered_json plan_json(const run_result& result,

@@ -4,15 +4,11 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/core.h>
-
 #include <nodewise/error.hpp>
 
-#include "base/counted.hpp"
-#include "base/joined.hpp"
-#include "base/printable.hpp"
+#include "base/text.hpp"
 #include "cli/verbs/run/result.hpp"
-#include "report/strip.hpp"
+#include "report/bar.hpp"
 #include "report/table.hpp"
 #include "symbols/names.hpp"
 
@@ -79,38 +75,39 @@ bool all_local(const run_result& result, const process_report& process) {
          });
 }
 
-/// A short reason why an object is misplaced or placed in another way; may be empty.
-std::string note_of(const run_result& result, const object_report& object) {
-  std::vector<std::string> notes;
-  if (object.what == object_report::kind::group) {
-    notes.push_back(fmt::format("{} blocks", object.blocks));
-  }
-  if (const std::string why = why_not_placed(object); !why.empty()) {
-    notes.push_back("not placed: " + why);
-  } else if (object.resident == 0) {
-    notes.emplace_back(object.placed ? "placed, never touched" : "never touched");
-  }
-  if (object.coarser) {
-    notes.push_back("map limit: granules of " + report::format_bytes(object.granule_bytes));
-  }
-  const std::pair<bool, const char*> others[] = {
-      {object.interleaved, "map limit: interleaved"},
-      {object.base_pages, "no huge pages: blocks too short"},
-      {object.resized, "resized after placement"},
-      {object.partly_gone, "partly unmapped"},
-      {object.reduced, "resolution reduced"},
-  };
-  for (const auto& [holds, note] : others) {
+/// The texts whose condition holds.
+std::vector<std::string> holding(const std::vector<std::pair<bool, std::string>>& all) {
+  std::vector<std::string> texts;
+  for (const auto& [holds, text] : all) {
     if (holds) {
-      notes.emplace_back(note);
+      texts.push_back(text);
     }
   }
-  if (object.rule && result.asked.agent && *object.rule < result.asked.agent->rules.size()) {
-    const auto entry = result.entry_of(object);
-    notes.push_back(entry ? fmt::format("entry {}", *entry + 1)
-                          : fmt::format("rule {}", *object.rule + 1));
-  }
-  return joined(notes, "; ");
+  return texts;
+}
+
+/// A short reason why an object is misplaced or placed in another way; may be empty.
+std::string note_of(const run_result& result, const object_report& object) {
+  const std::string why = why_not_placed(object);
+  const auto entry = result.entry_of(object);
+  const bool ruled =
+      object.rule && result.asked.agent && *object.rule < result.asked.agent->rules.size();
+  return joined(
+      holding({
+          {object.what == object_report::kind::group, fmt::format("{} blocks", object.blocks)},
+          {!why.empty(), "not placed: " + why},
+          {why.empty() && object.resident == 0,
+           object.placed ? "placed, never touched" : "never touched"},
+          {object.coarser, "map limit: granules of " + report::format_bytes(object.granule_bytes)},
+          {object.interleaved, "map limit: interleaved"},
+          {object.base_pages, "no huge pages: blocks too short"},
+          {object.resized, "resized after placement"},
+          {object.partly_gone, "partly unmapped"},
+          {object.reduced, "resolution reduced"},
+          {ruled && entry, fmt::format("entry {}", entry.value_or(0) + 1)},
+          {ruled && !entry, fmt::format("rule {}", object.rule.value_or(0) + 1)},
+      }),
+      "; ");
 }
 
 std::string objects_text(const run_result& result, const process_report& process,
@@ -178,21 +175,19 @@ std::string threads_text(const run_result& result, const process_report& process
   for (const auto& [node, threads] : on_node) {
     parts.push_back(fmt::format("{} on node {}", threads, node));
   }
-  if (anywhere != 0) {
-    parts.push_back(fmt::format("{} on any of several nodes", anywhere));
-  }
-  if (process.totals && process.totals->own_affinity != 0) {
-    parts.push_back(fmt::format("{} pinned by the program", process.totals->own_affinity));
-  }
-  if (process.totals && process.totals->pin_errno != 0) {
-    parts.push_back("some not bound: " + errno_text(process.totals->pin_errno));
-  }
+  const launch::process_totals totals = process.totals.value_or(launch::process_totals{});
   // The agent describes the threads that it bound, and those that exist at the end.
-  const std::size_t started = process.totals ? process.totals->own_threads + 1 : 0;
-  if (started > process.threads.size()) {
-    parts.push_back(fmt::format("{} not bound, ended early", started - process.threads.size()));
-  }
-  return fmt::format("  {}: {}\n", counted(std::max(process.threads.size(), started), "thread"),
+  const std::size_t described = process.threads.size();
+  const std::size_t started = process.totals ? totals.own_threads + 1 : 0;
+  std::ranges::move(
+      holding(
+          {{anywhere != 0, fmt::format("{} on any of several nodes", anywhere)},
+           {totals.own_affinity != 0, fmt::format("{} pinned by the program", totals.own_affinity)},
+           {totals.pin_errno != 0,
+            "some not bound: " + errno_text(static_cast<int>(totals.pin_errno))},
+           {started > described, fmt::format("{} not bound, ended early", started - described)}}),
+      std::back_inserter(parts));
+  return fmt::format("  {}: {}\n", counted(std::max(described, started), "thread"),
                      joined(parts, ", "));
 }
 

@@ -4,15 +4,12 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/frame/exit_codes.hpp"
 #include "cli/frame/result.hpp"
 #include "cli/frame/terminal.hpp"
 #include "cli/frame/verbs.hpp"
 #include "cli/machine/drawing.hpp"
-#include "cli/machine/measured_costs.hpp"
 #include "cli/machine/source.hpp"
 #include "cli/verbs/topo/flags.hpp"
-#include "report/error_text.hpp"
 #include "topology/machine_json.hpp"
 
 namespace nodewise::cli::verbs {
@@ -64,9 +61,11 @@ int topo(const invocation& given) {
   }
   const measured_machine found = find_machine(given);
   const auto as_json = [&] {
-    // This system's settings do not describe another machine.
-    return topology_json(found.what, given.has(flags::input) ? nlohmann::ordered_json::object()
-                                                             : settings_json(sys::real_kernel()));
+    nlohmann::ordered_json result = topology_json(found.what);
+    if (!given.has(flags::input)) { // this system's settings do not describe another machine
+      result["settings"] = settings_json(sys::real_kernel());
+    }
+    return result;
   };
   show_result(given, as_json,
               [&](const report::style& how) { return draw(found.what, how, found.remarks); });

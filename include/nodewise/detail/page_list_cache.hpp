@@ -8,9 +8,7 @@
 #include <memory>
 #include <span>
 
-#include <nodewise/export.hpp>
 #include <nodewise/schedule.hpp>
-#include <nodewise/thread_map.hpp>
 
 namespace nodewise::inline v0::detail {
 

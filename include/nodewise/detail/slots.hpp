@@ -9,7 +9,6 @@
 #include <vector>
 
 #include <nodewise/cache_aligned.hpp>
-#include <nodewise/export.hpp>
 #include <nodewise/region.hpp>
 #include <nodewise/thread_map.hpp>
 

@@ -1,8 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // Cached files filled a node: pages that were touched there went elsewhere.
-#include "advise/pattern_tools.hpp"
-#include "advise/patterns/overflow.hpp"
+#include "advise/patterns.hpp"
 
 namespace nodewise::advise {
 
@@ -34,14 +33,14 @@ positions buffer_cache_sites(const analysis& of, const std::vector<char>& free) 
 
 suspicion describe_buffer_cache(const analysis& of, const positions& sites) {
   const overflow found = overflow_of(of);
-  const node_id node = of.input.number_of(found.memory);
+  const node_id node = of.number_of(found.memory);
   const bool before = was_full(found);
   const std::uint64_t free = before ? found.state->free_bytes : found.state->fullest->free_bytes;
   const std::uint64_t cache = before ? found.state->cache_bytes : found.state->fullest->cache_bytes;
   return {.title =
               fmt::format("cached files filled node {}: pages of {} that were touched there went "
                           "to other nodes",
-                          node, names_of(of.input, sites)),
+                          node, names_of(of, sites)),
           .evidence = {fmt::format("{} of {} touched on node {} are on other nodes",
                                    bytes_text(found.missed_bytes), bytes_text(found.wanted_bytes),
                                    node),
@@ -54,16 +53,14 @@ suspicion describe_buffer_cache(const analysis& of, const positions& sites) {
           .after = had_there_been_room(of)};
 }
 
-std::vector<cure> buffer_cache_cures(const subject& /*of*/) {
-  return {{"command", "drop cached files before the run, or let the program that writes them do so",
-           "sync; echo 1 > /proc/sys/vm/drop_caches   # as root\n"
-           "posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED); // after fsync(fd)\n"}};
-}
-
 } // namespace
 
-const detector buffer_cache{pattern::buffer_cache, needs_faults | needs_objects | needs_memory,
-                            buffer_cache_sites,    describe_buffer_cache,
-                            buffer_cache_cures,    scope::objects};
+const detector
+    buffer_cache(pattern::buffer_cache, needs_faults | needs_objects | needs_memory,
+                 buffer_cache_sites, describe_buffer_cache, command,
+                 {"drop cached files before the run, or let the program that writes them do so",
+                  "sync; echo 1 > /proc/sys/vm/drop_caches   # as root\n"
+                  "posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED); // after fsync(fd)\n"},
+                 scope::objects);
 
 } // namespace nodewise::advise

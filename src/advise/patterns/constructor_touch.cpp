@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // std::vector and new T[n]: constructors touched the array, in one thread.
-#include "advise/pattern_tools.hpp"
+#include "advise/patterns.hpp"
 
 namespace nodewise::advise {
 
@@ -14,16 +14,13 @@ positions constructor_touch_sites(const analysis& of, const std::vector<char>& f
 }
 
 suspicion describe_constructor_touch(const analysis& of, const positions& sites) {
-  suspicion made =
-      usual(of, sites, "constructed by one thread, which therefore touched all pages first");
-  made.evidence.insert(made.evidence.begin(),
-                       fmt::format("constructors touched {} of the pages first",
-                                   percent(mean_over(of, sites, &shape::by_constructor))));
-  return made;
+  return usual(of, sites, "constructed by one thread, which therefore touched all pages first",
+               {.first = fmt::format("constructors touched {} of the pages first",
+                                     percent(mean_over(of, sites, &shape::by_constructor)))});
 }
 
-std::vector<cure> constructor_touch_cures(const subject& of) {
-  std::vector<cure> all = touch_in_parallel(of, "then fill it with the working loop's schedule");
+std::vector<cure> constructor_touch_cures(const subject& of, const remedy& with) {
+  std::vector<cure> all = touch_in_parallel(of, with);
   if (of.in == language::cpp) {
     all.insert(all.begin(),
                {"C++",
@@ -44,8 +41,9 @@ std::vector<cure> constructor_touch_cures(const subject& of) {
 
 } // namespace
 
-const detector constructor_touch{pattern::constructor_touch, needs_faults | needs_objects,
+const detector constructor_touch(pattern::constructor_touch, needs_faults | needs_objects,
                                  constructor_touch_sites, describe_constructor_touch,
-                                 constructor_touch_cures};
+                                 constructor_touch_cures,
+                                 {"then fill it with the working loop's schedule"});
 
 } // namespace nodewise::advise

@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // Touched in parallel, but not by the threads that use the pages.
-#include "advise/pattern_tools.hpp"
+#include "advise/patterns.hpp"
 
 namespace nodewise::advise {
 
@@ -10,7 +10,7 @@ namespace {
 /// The threads that touched it also use it, but now from other nodes: see unpinned threads.
 bool has_only_moved(const analysis& of, const shape& how) {
   constexpr double mostly = 0.5;
-  return how.same_touch >= mostly && std::ranges::any_of(of.input.workers(), &worker::roams);
+  return how.same_touch >= mostly && std::ranges::any_of(of.workers, &worker::roams);
 }
 
 positions different_schedules_sites(const analysis& of, const std::vector<char>& free) {
@@ -21,20 +21,16 @@ positions different_schedules_sites(const analysis& of, const std::vector<char>&
 }
 
 suspicion describe_different_schedules(const analysis& of, const positions& sites) {
-  suspicion made = usual(of, sites, "pages are on other nodes than the threads that use them");
-  made.evidence.push_back(fmt::format("the nodes that touched pages first make {} of their use",
-                                      percent(mean_over(of, sites, &shape::own_touch))));
-  return made;
-}
-
-std::vector<cure> different_schedules_cures(const subject& of) {
-  return touch_in_parallel(of, "use one schedule for the first touch and for the work");
+  return usual(of, sites, "pages are on other nodes than the threads that use them",
+               {.last = fmt::format("the nodes that touched pages first make {} of their use",
+                                    percent(mean_over(of, sites, &shape::own_touch)))});
 }
 
 } // namespace
 
-const detector different_schedules{pattern::different_schedules, needs_uses | needs_objects,
+const detector different_schedules(pattern::different_schedules, needs_uses | needs_objects,
                                    different_schedules_sites, describe_different_schedules,
-                                   different_schedules_cures};
+                                   touch_in_parallel,
+                                   {"use one schedule for the first touch and for the work"});
 
 } // namespace nodewise::advise

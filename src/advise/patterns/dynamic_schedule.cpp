@@ -1,14 +1,14 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // Any thread may work on any page: dynamic and guided schedules, tasks.
-#include "advise/pattern_tools.hpp"
+#include "advise/patterns.hpp"
 
 namespace nodewise::advise {
 
 namespace {
 
 positions dynamic_schedule_sites(const analysis& of, const std::vector<char>& free) {
-  if (of.swept.empty() || of.input.sampled()) { // samples differ from page to page anyway
+  if (of.swept.empty() || of.sampled) { // samples differ from page to page anyway
     return {};
   }
   return sites_where(of, free,
@@ -16,28 +16,26 @@ positions dynamic_schedule_sites(const analysis& of, const std::vector<char>& fr
 }
 
 suspicion describe_dynamic_schedule(const analysis& of, const positions& sites) {
-  suspicion made =
-      usual(of, sites, "any thread works on any page, as with a dynamic schedule or tasks");
-  made.evidence.push_back(fmt::format("a page is used by {} threads on average, in shares that "
-                                      "differ from page to page",
-                                      number(mean_over(of, sites, &shape::sharers))));
-  made.remarks.emplace_back("assumption: threads go through the arrays together, so that "
-                            "neighbouring pages are in use at the same time");
-  return made;
+  return usual(of, sites, "any thread works on any page, as with a dynamic schedule or tasks",
+               {.last = fmt::format("a page is used by {} threads on average, in shares that "
+                                    "differ from page to page",
+                                    number(mean_over(of, sites, &shape::sharers))),
+                .remark = "assumption: threads go through the arrays together, so that "
+                          "neighbouring pages are in use at the same time"});
 }
 
-std::vector<cure> dynamic_schedule_cures(const subject& of) {
-  std::vector<cure> all = first_touch_loops(
-      of, "if all iterations do the same work, use a static schedule, also for the first touch; or "
-          "hand out chunks node by node, local ones first");
-  all.push_back(interleave(of));
+std::vector<cure> dynamic_schedule_cures(const subject& of, const remedy& with) {
+  std::vector<cure> all = first_touch_loops(of, with);
+  all.push_back(interleave(of, spread_pages).front());
   return all;
 }
 
 } // namespace
 
-const detector dynamic_schedule{pattern::dynamic_schedule, needs_uses | needs_objects,
-                                dynamic_schedule_sites, describe_dynamic_schedule,
-                                dynamic_schedule_cures};
+const detector dynamic_schedule(
+    pattern::dynamic_schedule, needs_uses | needs_objects, dynamic_schedule_sites,
+    describe_dynamic_schedule, dynamic_schedule_cures,
+    {"if all iterations do the same work, use a static schedule, also for the first touch; or "
+     "hand out chunks node by node, local ones first"});
 
 } // namespace nodewise::advise

@@ -1,10 +1,9 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // Cache lines that several threads write, each its own bytes.
-#include <algorithm>
 #include <map>
 
-#include "advise/pattern_tools.hpp"
+#include "advise/patterns.hpp"
 
 namespace nodewise::advise {
 
@@ -29,8 +28,8 @@ struct contention {
 
 contention contention_of(const analysis& of, const positions& sites) {
   contention all;
-  for (const std::size_t i : of.input.items_of(sites)) {
-    for (const profile::contested_line& line : of.input.items()[i].what->contested) {
+  for (const std::size_t i : of.items_of(sites)) {
+    for (const profile::contested_line& line : of.items[i].what->contested) {
       if (line.same_bytes || line.writers <= 1) {
         continue;
       }
@@ -48,8 +47,8 @@ contention contention_of(const analysis& of, const positions& sites) {
 }
 
 positions false_sharing_sites(const analysis& of, const std::vector<char>&) {
-  const double lines = sum_over(of.input.items(), &item::units);
-  return positions_below(of.input.sites().size(), [&](std::size_t s) {
+  const double lines = sum_over(of.items, &item::units);
+  return positions_below(of.sites.size(), [&](std::size_t s) {
     const double transfers = contention_of(of, {s}).at_most();
     return transfers >= static_cast<double>(often) && transfers >= of_lines * lines;
   });
@@ -57,7 +56,7 @@ positions false_sharing_sites(const analysis& of, const std::vector<char>&) {
 
 double transfer_seconds(const analysis_input& of) {
   double longest = 0;
-  const model::machine_costs& on = of.costs();
+  const model::machine_costs& on = of.costs;
   for (std::size_t a = 0; a < on.size(); ++a) {
     for (std::size_t b = 0; b < on.size() && on.local_latency_s[a]; ++b) {
       longest = std::max(longest, on.local_latency_s[a]->value * on.latency_ratio(a, b));
@@ -68,12 +67,12 @@ double transfer_seconds(const analysis_input& of) {
 
 gain worth_of_lines(const analysis& of, const contention& what) {
   gain made;
-  const prediction now = predict(of.input, {flow_under(of.input, {}, of.swept)});
-  const double transfer_s = transfer_seconds(of.input);
+  const prediction now = predict(of, {flow_under(of, {}, of.swept)});
+  const double transfer_s = transfer_seconds(of);
   // Writers of a line wait for it in turn.
   const double waiting =
       what.at_most() * transfer_s / static_cast<double>(std::max<std::size_t>(what.lines, 1));
-  if (!of.input.absolute() || !(now.seconds > 0)) {
+  if (!of.absolute || !(now.seconds > 0)) {
     made.how = gain::kind::unavailable;
     made.note = "the cost of a transfer between caches, compared with the program's other work, is "
                 "unknown";
@@ -85,7 +84,7 @@ gain worth_of_lines(const analysis& of, const contention& what) {
   made.ratio = made.high = *made.before_s / *made.after_s;
   made.low = 1;
   made.binds_before = "cache lines that cores take from each other";
-  made.binds_after = binds_in(of.input, now);
+  made.binds_after = binds_in(of, now);
   made.note = fmt::format("if every store waits, and nothing else happens while a line is moved "
                           "({} ns each)",
                           number(transfer_s * 1e9));
@@ -97,7 +96,7 @@ suspicion describe_false_sharing(const analysis& of, const positions& sites) {
   suspicion made{
       .title = fmt::format("{}: threads write different bytes of the same cache lines (false "
                            "sharing)",
-                           names_of(of.input, sites)),
+                           names_of(of, sites)),
       .evidence = {fmt::format("{} moved from core to core {:.0f} times",
                                counted(all.lines, "line"), all.transfers),
                    fmt::format("up to {:.0f} processors write one line, never the same bytes",
@@ -118,14 +117,15 @@ suspicion describe_false_sharing(const analysis& of, const positions& sites) {
   return made;
 }
 
-std::vector<cure> false_sharing_cures(const subject& /*of*/) {
-  return {{"C++", "give each thread's data a cache line of its own",
+std::vector<cure> false_sharing_cures(const subject& /*of*/, const remedy& with) {
+  return {{"C++", with.what,
            "struct alignas(64) per_thread {\n  double value; // in C: _Alignas(64)\n};\n"}};
 }
 
 } // namespace
 
-const detector false_sharing{pattern::false_sharing, needs_counts,        false_sharing_sites,
-                             describe_false_sharing, false_sharing_cures, scope::program};
+const detector false_sharing(pattern::false_sharing, needs_counts, false_sharing_sites,
+                             describe_false_sharing, false_sharing_cures,
+                             {"give each thread's data a cache line of its own"}, scope::program);
 
 } // namespace nodewise::advise

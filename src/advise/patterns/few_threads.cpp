@@ -1,8 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // Threads on fewer nodes than there are: the other memories are idle.
-#include "advise/pattern_tools.hpp"
-
+#include "advise/patterns.hpp"
 #include "advise/planner.hpp"
 
 namespace nodewise::advise {
@@ -17,40 +16,40 @@ struct crew {
 
 crew crew_of(const analysis& of) {
   crew made;
-  const flow_of_time flow = flow_under(of.input, {}, {});
-  std::vector<double> bytes(of.input.workers().size(), 0);
+  const flow_of_time flow = flow_under(of, {}, {});
+  std::vector<double> bytes(of.workers.size(), 0);
   for (std::size_t w = 0; w < bytes.size(); ++w) {
-    for (std::size_t n = 0; n < of.input.nodes(); ++n) {
-      bytes[w] += flow.front().read[w * (of.input.nodes() + 1) + n];
+    for (std::size_t n = 0; n < of.nodes(); ++n) {
+      bytes[w] += flow.front().read[w * (of.nodes() + 1) + n];
     }
   }
-  constexpr double works = 0.1;
-  const double least = works * (bytes.empty() ? 0 : std::ranges::max(bytes));
+  constexpr double least_part = 0.1;
+  const double least = least_part * (bytes.empty() ? 0 : std::ranges::max(bytes));
   for (std::size_t w = 0; w < bytes.size(); ++w) {
     made.threads += bytes[w] > 0 && bytes[w] >= least ? 1U : 0U;
     // Also count threads whose data stays in caches: their nodes are not idle.
-    if (of.input.workers()[w].active && of.input.workers()[w].home != nowhere) {
-      made.nodes.push_back(of.input.workers()[w].home);
+    if (of.workers[w].active && of.workers[w].home != nowhere) {
+      made.nodes.push_back(of.workers[w].home);
     }
   }
   std::ranges::sort(made.nodes);
   made.nodes.erase(std::unique(made.nodes.begin(), made.nodes.end()), made.nodes.end());
-  made.memories = positions_below(of.input.nodes(), [&](std::size_t n) {
-    const memory_node* const node = of.input.machine().machine().find_node(of.input.number_of(n));
-    return of.input.costs().memory[n].value > 0 && node != nullptr &&
+  made.memories = positions_below(of.nodes(), [&](std::size_t n) {
+    const memory_node* const node = of.machine.machine().find_node(of.number_of(n));
+    return of.costs.memory[n].value > 0 && node != nullptr &&
            (node->kind == memory_kind::dram || node->kind == memory_kind::unknown);
   });
   return made;
 }
 
 bool leaves_memories_idle(const analysis& of, const crew& who) {
-  return who.threads > 0 && who.nodes.size() < who.memories.size() && !of.input.assumed();
+  return who.threads > 0 && who.nodes.size() < who.memories.size() && !of.assumed;
 }
 
 /// Whether the bandwidth of one core is known on all of their nodes.
 bool is_core_known(const analysis& of, const crew& who) {
   return std::ranges::all_of(
-      who.nodes, [&](std::size_t n) { return of.input.costs().core[n].value != model::unlimited; });
+      who.nodes, [&](std::size_t n) { return of.costs.core[n].value != model::unlimited; });
 }
 
 std::string unjudged(const analysis& of) {
@@ -66,28 +65,27 @@ positions few_threads_sites(const analysis& of, const std::vector<char>&) {
   if (!leaves_memories_idle(of, who) || (who.threads < 2 && !is_core_known(of, who))) {
     return {};
   }
-  return positions_where(of.input.sites(), [&](const site& each) {
-    return each.bytes > 0 && is_worth_a_look(of.input, each);
-  });
+  return positions_where(
+      of.sites, [&](const site& each) { return each.bytes > 0 && is_worth_a_look(of, each); });
 }
 
 /// All objects interleaved over all memories.
 course in_turn(const analysis& of, const positions& sites, const crew& who) {
   const model::page_map map = model::page_map::in_turn(who.memories);
-  page_maps spread(of.input.items().size(), nullptr);
-  for (const std::size_t i : of.input.items_of(sites)) {
+  page_maps spread(of.items.size(), nullptr);
+  for (const std::size_t i : of.items_of(sites)) {
     spread[i] = &map;
   }
-  return {flow_under(of.input, spread, of.swept)};
+  return {flow_under(of, spread, of.swept)};
 }
 
 /// With the threads bound to more nodes; empty if they cannot be bound.
 std::optional<course> spread_out(const analysis& of, const crew& who) {
-  if (who.threads <= who.nodes.size() || of.input.programs().size() != 1) {
+  if (who.threads <= who.nodes.size() || of.programs.size() != 1) {
     return std::nullopt;
   }
-  const positions homes = homes_under(of.input, of.input.programs().front(), bind_policy::spread);
-  const positions all = positions_to(of.input.sites().size());
+  const positions homes = homes_under(of, of.programs.front(), bind_policy::spread);
+  const positions all = positions_to(of.sites.size());
   return homes.empty() ? std::nullopt
                        : std::optional(decide(of, all, {bind_policy::spread, homes, ""}).after);
 }
@@ -100,7 +98,7 @@ suspicion describe_few_threads(const analysis& of, const positions& sites) {
                  .evidence = usual_evidence(of, sites),
                  .remarks = usual_doubts(of, sites),
                  .after = in_turn(of, sites, who)};
-  const auto seconds = [&](const course& what) { return predict(of.input, what).seconds; };
+  const auto seconds = [&](const course& what) { return predict(of, what).seconds; };
   if (std::optional<course> apart = spread_out(of, who);
       apart && seconds(*apart) < seconds(*made.after)) {
     made.after = std::move(apart);
@@ -115,20 +113,13 @@ suspicion describe_few_threads(const analysis& of, const positions& sites) {
   return made;
 }
 
-std::vector<cure> few_threads_cures(const subject& /*of*/) {
-  return {{"command", "use threads on all nodes, or pages on all nodes",
-           "nodewise run --bind spread -- PROGRAM\n"
-           "nodewise run --memory interleave -- PROGRAM\n"}};
-}
-
 } // namespace
 
-const detector few_threads{pattern::few_threads,
-                           needs_uses | needs_threads,
-                           few_threads_sites,
-                           describe_few_threads,
-                           few_threads_cures,
-                           scope::program,
-                           unjudged};
+const detector few_threads(pattern::few_threads, needs_uses | needs_threads, few_threads_sites,
+                           describe_few_threads, command,
+                           {"use threads on all nodes, or pages on all nodes",
+                            "nodewise run --bind spread -- PROGRAM\n"
+                            "nodewise run --memory interleave -- PROGRAM\n"},
+                           scope::program, unjudged);
 
 } // namespace nodewise::advise

@@ -1,9 +1,8 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // push_back and realloc: enlarged step by step, so placed for another size than it has.
-#include "advise/pattern_tools.hpp"
+#include "advise/patterns.hpp"
 #include <array>
-#include <string_view>
 
 namespace nodewise::advise {
 
@@ -15,8 +14,8 @@ constexpr double nearly_full = 0.8;
 /// Whether the site's objects grew: each was freed once a larger one existed.
 bool grew(const analysis_input& of, const site& which) {
   const auto is_no_step = [&](std::size_t earlier, std::size_t later) {
-    const profile::object& before = *of.items()[earlier].what;
-    const profile::object& after = *of.items()[later].what;
+    const profile::object& before = *of.items[earlier].what;
+    const profile::object& after = *of.items[later].what;
     return after.bytes <= before.bytes || before.died_s < after.born_s || before.live_at_end;
   };
   return which.items.size() > 2 &&
@@ -38,31 +37,29 @@ positions growth_sites(const analysis& of, const std::vector<char>& free) {
     const auto pages = static_cast<double>(what.what->pages);
     const bool spare = static_cast<double>(what.what->resident) < nearly_full * pages;
     return what.units > 0 && how.using_nodes > 1 && how.remote >= some_remote && !how.anyones() &&
-           (grew(of.input, of.input.sites()[what.site]) || (spare && is_enlarged(*what.what)));
+           (grew(of, of.sites[what.site]) || (spare && is_enlarged(*what.what)));
   });
 }
 
 suspicion describe_growth(const analysis& of, const positions& sites) {
-  suspicion made =
-      usual(of, sites, "enlarged step by step, so that it was placed for another size");
   const auto last = [&](std::size_t s) -> const profile::object& {
-    return *of.input.items()[of.input.sites()[s].items.back()].what;
+    return *of.items[of.sites[s].items.back()].what;
   };
   const double pages = sum_over(sites, [&](std::size_t s) { return last(s).pages; });
   const double resident = sum_over(sites, [&](std::size_t s) { return last(s).resident; });
-  made.evidence.push_back(fmt::format("{} of the allocated pages were ever used",
-                                      percent(pages > 0 ? resident / pages : 0)));
-  return made;
+  return usual(of, sites, "enlarged step by step, so that it was placed for another size",
+               {.last = fmt::format("{} of the allocated pages were ever used",
+                                    percent(pages > 0 ? resident / pages : 0))});
 }
 
-std::vector<cure> growth_cures(const subject& of) {
+std::vector<cure> growth_cures(const subject& of, const remedy& /*with*/) {
   return {{"C++", "reserve the final size, then touch it in parallel, before filling it",
            of.array + ".reserve(n);\n"}};
 }
 
 } // namespace
 
-const detector growth{pattern::growth, needs_uses | needs_objects, growth_sites, describe_growth,
-                      growth_cures};
+const detector growth(pattern::growth, needs_uses | needs_objects, growth_sites, describe_growth,
+                      growth_cures);
 
 } // namespace nodewise::advise

@@ -1,8 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include "advise/patterns/overflow.hpp"
+#include "advise/candidates.hpp"
+#include "advise/patterns.hpp"
 
-#include <algorithm>
-#include <functional>
 #include <map>
 
 namespace nodewise::advise {
@@ -18,7 +17,7 @@ std::map<std::size_t, double> misses(const analysis_input& of, const item& what,
   std::map<std::size_t, double> missed;
   std::vector<double> sums(of.nodes() + 1);
   for (const profile::touched_run& run : what.what->touched) {
-    const std::size_t node = position_or_nowhere(of.costs(), run.from);
+    const std::size_t node = of.position_of(run.from);
     if (node == nowhere || run.count == 0) {
       continue;
     }
@@ -36,23 +35,22 @@ std::map<std::size_t, double> misses(const analysis_input& of, const item& what,
 } // namespace
 
 overflow overflow_of(const analysis& of, const std::vector<char>& free) {
-  const analysis_input& all = of.input;
-  const auto page = static_cast<double>(all.profile().page_bytes);
-  std::vector<double> wanted(all.nodes() + 1, 0);
-  std::vector<double> missed(all.nodes() + 1, 0);
-  std::vector<std::vector<char>> sites(all.nodes() + 1, std::vector<char>(all.sites().size(), 0));
-  for (const item& each : all.items()) {
+  const auto page = static_cast<double>(of.profile.page_bytes);
+  std::vector<double> wanted(of.nodes() + 1, 0);
+  std::vector<double> missed(of.nodes() + 1, 0);
+  std::vector<std::vector<char>> sites(of.nodes() + 1, std::vector<char>(of.sites.size(), 0));
+  for (const item& each : of.items) {
     const auto pages = static_cast<double>(each.what->pages);
-    for (const auto& [memory, count] : misses(all, each, wanted)) {
+    for (const auto& [memory, count] : misses(of, each, wanted)) {
       missed[memory] += count;
-      if (count > some * pages && free[each.site] != 0 && all.sites()[each.site].placeable) {
+      if (count > some * pages && free[each.site] != 0 && of.sites[each.site].placeable) {
         sites[memory][each.site] = 1;
       }
     }
   }
   overflow made;
   const std::size_t most = greatest_at(missed);
-  const auto moved = static_cast<double>(all.profile().seen.pages_moved);
+  const auto moved = static_cast<double>(of.profile.seen.pages_moved);
   if (missed[most] <= some * wanted[most] || moved > missed[most] / 2) {
     return made;
   }
@@ -60,8 +58,8 @@ overflow overflow_of(const analysis& of, const std::vector<char>& free) {
   made.wanted_bytes = wanted[most] * page;
   made.missed_bytes = missed[most] * page;
   made.sites = positions_where(sites[most], std::identity());
-  for (const profile::node_memory& each : all.profile().memory) {
-    if (position_or_nowhere(all.costs(), each.node) == most) {
+  for (const profile::node_memory& each : of.profile.memory) {
+    if (of.position_of(each.node) == most) {
       made.state = &each;
     }
   }
@@ -69,38 +67,21 @@ overflow overflow_of(const analysis& of, const std::vector<char>& free) {
 }
 
 overflow overflow_of(const analysis& of) {
-  return overflow_of(of, std::vector<char>(of.input.sites().size(), 1));
+  return overflow_of(of, std::vector<char>(of.sites.size(), 1));
 }
 
 course had_there_been_room(const analysis& of) {
   std::vector<model::page_map> maps;
-  maps.reserve(of.input.items().size());
+  maps.reserve(of.items.size());
   page_maps there;
-  for (const item& each : of.input.items()) {
-    std::vector<model::page_block> blocks;
-    std::size_t page = 0;
-    const auto as_now = [&](std::size_t last) {
-      for (; page < last; page = blocks.back().last) {
-        blocks.push_back({std::min(last, each.now.end_of_block(page)), each.now.node_of(page)});
-      }
-    };
-    for (const profile::touched_run& run : each.what->touched) {
-      const std::size_t node = position_or_nowhere(of.input.costs(), run.from);
-      const std::size_t last = std::min<std::size_t>(run.first + run.count, each.what->pages);
-      if (node == nowhere || last <= page) {
-        continue;
-      }
-      as_now(std::min<std::size_t>(run.first, last));
-      if (last > page) {
-        blocks.push_back({last, of.input.memory_of(node)});
-        page = last;
-      }
-    }
-    as_now(each.what->pages);
-    maps.push_back(blocks.empty() ? each.now : model::page_map::of_blocks(std::move(blocks)));
+  for (const item& each : of.items) {
+    maps.push_back(map_after(each, [&](const profile::touched_run& run, std::size_t memory) {
+      const std::size_t node = of.position_of(run.from);
+      return node == nowhere ? memory : of.memory_of(node);
+    }));
     there.push_back(&maps.back());
   }
-  return {flow_under(of.input, there, of.swept)};
+  return {flow_under(of, there, of.swept)};
 }
 
 } // namespace nodewise::advise

@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // Some arrays of a loop were initialised in parallel; these were not.
-#include "advise/pattern_tools.hpp"
+#include "advise/patterns.hpp"
 
 namespace nodewise::advise {
 
@@ -18,20 +18,18 @@ bool is_cared_for(const item& what, const shape& how) {
 
 /// Sites with such an array, of about the size of those of this site.
 positions cared_for(const analysis& of, std::size_t like) {
-  const auto size_of = [&](std::size_t i) {
-    return static_cast<double>(of.input.items()[i].what->bytes);
-  };
-  const double bytes = size_of(of.input.sites()[like].items.front());
-  return positions_where(of.input.sites(), [&](const site& each) {
+  const auto size_of = [&](std::size_t i) { return static_cast<double>(of.items[i].what->bytes); };
+  const double bytes = size_of(of.sites[like].items.front());
+  return positions_where(of.sites, [&](const site& each) {
     return std::ranges::any_of(each.items, [&](std::size_t i) {
-      return is_cared_for(of.input.items()[i], of.shapes[i]) && size_of(i) <= alike * bytes &&
+      return is_cared_for(of.items[i], of.shapes[i]) && size_of(i) <= alike * bytes &&
              bytes <= alike * size_of(i);
     });
   });
 }
 
 positions partly_parallel_sites(const analysis& of, const std::vector<char>& free) {
-  if (of.input.assumed()) {
+  if (of.assumed) {
     return {};
   }
   positions found = sites_where(of, free, is_serial);
@@ -40,22 +38,16 @@ positions partly_parallel_sites(const analysis& of, const std::vector<char>& fre
 }
 
 suspicion describe_partly_parallel(const analysis& of, const positions& sites) {
-  const std::string others = names_of(of.input, cared_for(of, sites.front()));
-  suspicion made =
-      usual(of, sites,
-            fmt::format("initialised by one thread, while {} was initialised in parallel", others));
-  made.evidence.push_back(fmt::format("{}: touched in parallel, and local to its users", others));
-  return made;
-}
-
-std::vector<cure> partly_parallel_cures(const subject& of) {
-  return touch_in_parallel(of, "touch it first with the working loop's schedule");
+  const std::string others = names_of(of, cared_for(of, sites.front()));
+  return usual(
+      of, sites,
+      fmt::format("initialised by one thread, while {} was initialised in parallel", others),
+      {.last = fmt::format("{}: touched in parallel, and local to its users", others)});
 }
 
 } // namespace
 
-const detector partly_parallel{pattern::partly_parallel, needs_faults | needs_uses | needs_objects,
-                               partly_parallel_sites, describe_partly_parallel,
-                               partly_parallel_cures};
+const detector partly_parallel(pattern::partly_parallel, needs_faults | needs_uses | needs_objects,
+                               partly_parallel_sites, describe_partly_parallel, touch_in_parallel);
 
 } // namespace nodewise::advise

@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // A system call that read a file touched the array, in one thread.
-#include "advise/pattern_tools.hpp"
+#include "advise/patterns.hpp"
 
 namespace nodewise::advise {
 
@@ -14,22 +14,16 @@ positions serial_file_read_sites(const analysis& of, const std::vector<char>& fr
 }
 
 suspicion describe_serial_file_read(const analysis& of, const positions& sites) {
-  suspicion made =
-      usual(of, sites, "read from a file by one thread, which therefore touched all pages first");
-  made.evidence.insert(made.evidence.begin(),
-                       fmt::format("a system call touched {} of the pages first",
-                                   percent(mean_over(of, sites, &shape::by_kernel))));
-  return made;
-}
-
-std::vector<cure> serial_file_read_cures(const subject& of) {
-  return touch_in_parallel(of, "touch it in parallel, then read the file into it");
+  return usual(of, sites, "read from a file by one thread, which therefore touched all pages first",
+               {.first = fmt::format("a system call touched {} of the pages first",
+                                     percent(mean_over(of, sites, &shape::by_kernel)))});
 }
 
 } // namespace
 
-const detector serial_file_read{pattern::serial_file_read, needs_faults | needs_objects,
+const detector serial_file_read(pattern::serial_file_read, needs_faults | needs_objects,
                                 serial_file_read_sites, describe_serial_file_read,
-                                serial_file_read_cures};
+                                touch_in_parallel,
+                                {"touch it in parallel, then read the file into it"});
 
 } // namespace nodewise::advise

@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // One thread fills arrays that all threads work on.
-#include "advise/pattern_tools.hpp"
+#include "advise/patterns.hpp"
 
 namespace nodewise::advise {
 
@@ -17,14 +17,10 @@ suspicion describe_serial_initialisation(const analysis& of, const positions& si
                            counted(greatest(of, sites).using_nodes, "node")));
 }
 
-std::vector<cure> serial_initialisation_cures(const subject& of) {
-  return touch_in_parallel(of, "touch it first with the working loop's schedule");
-}
-
 } // namespace
 
-const detector serial_initialisation{pattern::serial_initialisation, needs_faults | needs_objects,
+const detector serial_initialisation(pattern::serial_initialisation, needs_faults | needs_objects,
                                      serial_initialisation_sites, describe_serial_initialisation,
-                                     serial_initialisation_cures};
+                                     touch_in_parallel);
 
 } // namespace nodewise::advise

@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // Static chunks shorter than a page: threads of several nodes share each page.
-#include "advise/pattern_tools.hpp"
+#include "advise/patterns.hpp"
 
 namespace nodewise::advise {
 
@@ -16,13 +16,12 @@ bool is_dealt_finely(const item&, const shape& how) {
 }
 
 positions small_chunks_sites(const analysis& of, const std::vector<char>& free) {
-  if (of.swept.empty() || of.input.sampled()) {
+  if (of.swept.empty() || of.sampled) {
     return {};
   }
   const positions found = sites_where(of, free, is_dealt_finely);
-  const bool some_written = std::ranges::any_of(of.input.items_of(found), [&](std::size_t i) {
-    return of.input.items()[i].write_share > written;
-  });
+  const bool some_written = std::ranges::any_of(
+      of.items_of(found), [&](std::size_t i) { return of.items[i].write_share > written; });
   return some_written ? found : positions();
 }
 
@@ -30,7 +29,7 @@ suspicion describe_small_chunks(const analysis& of, const positions& sites) {
   suspicion made = usual(of, sites,
                          "chunks shorter than a page, so that threads of several nodes "
                          "share every page");
-  made.after = course{all_local(of.input, flow_under(of.input, {}, {}))};
+  made.after = course{all_local(of, flow_under(of, {}, {}))};
   made.evidence.push_back(fmt::format("a page is used by {} threads, in the same shares everywhere",
                                       number(mean_over(of, sites, &shape::sharers))));
   made.remarks.emplace_back("no placement fixes this, because pages are shared: the gain is for "
@@ -38,14 +37,12 @@ suspicion describe_small_chunks(const analysis& of, const positions& sites) {
   return made;
 }
 
-std::vector<cure> small_chunks_cures(const subject& of) {
-  return first_touch_loops(of, "one block per thread, or chunks of several pages (static,512 is a "
-                               "page of doubles), and the same schedule for the first touch");
-}
-
 } // namespace
 
-const detector small_chunks{pattern::small_chunks, needs_uses | needs_objects, small_chunks_sites,
-                            describe_small_chunks, small_chunks_cures,         scope::objects};
+const detector small_chunks(pattern::small_chunks, needs_uses | needs_objects, small_chunks_sites,
+                            describe_small_chunks, first_touch_loops,
+                            {"one block per thread, or chunks of several pages (static,512 is a "
+                             "page of doubles), and the same schedule for the first touch"},
+                            scope::objects);
 
 } // namespace nodewise::advise

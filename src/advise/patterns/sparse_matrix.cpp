@@ -1,10 +1,8 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // Values, columns and row pointers of a sparse matrix, all on one node.
-#include "advise/pattern_tools.hpp"
-#include <cmath>
+#include "advise/patterns.hpp"
 #include <iterator>
-#include <optional>
 
 namespace nodewise::advise {
 
@@ -33,9 +31,9 @@ struct matrix_sites {
 
 /// Finds two long arrays and a short one that were allocated close together and are used in blocks.
 std::optional<matrix_sites> find_matrix(const analysis& of, positions blocked) {
-  std::ranges::sort(blocked, {}, [&](std::size_t s) { return of.input.first_object(s).id; });
+  std::ranges::sort(blocked, {}, [&](std::size_t s) { return of.first_object(s).id; });
   const auto bytes = [&](std::size_t at) {
-    return static_cast<double>(of.input.first_object(blocked[at]).bytes);
+    return static_cast<double>(of.first_object(blocked[at]).bytes);
   };
   for (std::size_t a = 0; a < blocked.size(); ++a) {
     const std::size_t end = std::min(blocked.size(), a + in_a_row);
@@ -54,7 +52,7 @@ std::optional<matrix_sites> find_matrix(const analysis& of, positions blocked) {
 }
 
 positions sparse_matrix_sites(const analysis& of, const std::vector<char>& free) {
-  if (of.input.assumed()) {
+  if (of.assumed) {
     return {};
   }
   positions all = sites_where(of, free, [](const item& what, const shape& how) {
@@ -64,10 +62,9 @@ positions sparse_matrix_sites(const analysis& of, const std::vector<char>& free)
     return how.anyones() && what.write_share < 0.5;
   });
   const std::optional<matrix_sites> found = find_matrix(of, all);
-  const bool has_vector =
-      found && std::ranges::any_of(gathered, [&](std::size_t s) {
-        return of.input.first_object(s).bytes <= of.input.first_object(found->values).bytes;
-      });
+  const bool has_vector = found && std::ranges::any_of(gathered, [&](std::size_t s) {
+                            return of.first_object(s).bytes <= of.first_object(found->values).bytes;
+                          });
   if (!has_vector) {
     return {};
   }
@@ -79,15 +76,14 @@ positions sparse_matrix_sites(const analysis& of, const std::vector<char>& free)
 
 suspicion describe_sparse_matrix(const analysis& of, const positions& sites) {
   suspicion made{.title = fmt::format("a sparse matrix and its vectors ({}) are on one node",
-                                      names_of(of.input, sites)),
+                                      names_of(of, sites)),
                  .evidence = usual_evidence(of, sites),
                  .remarks = usual_doubts(of, sites)};
   positions blocked = sites;
-  std::erase_if(blocked, [&](std::size_t s) {
-    return of.shapes[of.input.sites()[s].items.front()].anyones();
-  });
+  std::erase_if(blocked,
+                [&](std::size_t s) { return of.shapes[of.sites[s].items.front()].anyones(); });
   if (const auto found = find_matrix(of, blocked)) {
-    const auto name = [&](std::size_t s) { return of.input.sites()[s].name; };
+    const auto name = [&](std::size_t s) { return of.sites[s].name; };
     made.evidence.insert(made.evidence.begin(),
                          fmt::format("{} and {} have the same number of elements, {} is short: "
                                      "values, columns and rows by their sizes",
@@ -99,14 +95,11 @@ suspicion describe_sparse_matrix(const analysis& of, const positions& sites) {
   return made;
 }
 
-std::vector<cure> sparse_matrix_cures(const subject& of) {
-  return touch_in_parallel(of, "touch val, col_idx and the result by rows, with the schedule of "
-                               "the product, before filling them");
-}
-
 } // namespace
 
-const detector sparse_matrix{pattern::sparse_matrix, needs_faults | needs_uses | needs_objects,
-                             sparse_matrix_sites, describe_sparse_matrix, sparse_matrix_cures};
+const detector sparse_matrix(pattern::sparse_matrix, needs_faults | needs_uses | needs_objects,
+                             sparse_matrix_sites, describe_sparse_matrix, touch_in_parallel,
+                             {"touch val, col_idx and the result by rows, with the schedule of "
+                              "the product, before filling them"});
 
 } // namespace nodewise::advise

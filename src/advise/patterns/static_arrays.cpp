@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // Several static arrays that one thread initialised: the program treats them as one.
-#include "advise/pattern_tools.hpp"
+#include "advise/patterns.hpp"
 
 namespace nodewise::advise {
 
@@ -17,7 +17,7 @@ positions static_arrays_sites(const analysis& of, const std::vector<char>& free)
 suspicion describe_static_arrays(const analysis& of, const positions& sites) {
   suspicion made{.title = fmt::format("the static arrays {} are used together, and one thread "
                                       "touched all of them first",
-                                      names_of(of.input, sites)),
+                                      names_of(of, sites)),
                  .evidence = usual_evidence(of, sites),
                  .remarks = usual_doubts(of, sites)};
   made.remarks.emplace_back("arrays with an initialiser come from the program's file: their pages "
@@ -25,13 +25,9 @@ suspicion describe_static_arrays(const analysis& of, const positions& sites) {
   return made;
 }
 
-std::vector<cure> static_arrays_cures(const subject& of) {
-  return touch_in_parallel(of, "touch it first with the working loop's schedule");
-}
-
 } // namespace
 
-const detector static_arrays{pattern::static_arrays, needs_faults | needs_objects,
-                             static_arrays_sites, describe_static_arrays, static_arrays_cures};
+const detector static_arrays(pattern::static_arrays, needs_faults | needs_objects,
+                             static_arrays_sites, describe_static_arrays, touch_in_parallel);
 
 } // namespace nodewise::advise
