@@ -92,7 +92,7 @@ class Allocations(TraceTest):
             self.assertRegex(chain[0], "tell_stack")
             # Sanitizers put a malloc of their own in front.
             # The agent also runs a thread's function.
-            ours = [i for i, name in enumerate(chain) if "nodewise" in name and "run_until_left" not in name]
+            ours = [i for i, name in enumerate(chain) if "nodewise" in name and "run_known" not in name]
             at = max(ours + [chain.index(name) for name in ("malloc", "mmap") if name in chain])
             seen.append(tuple(chain[at + 1:]))
         made = {chain[:chain.index("places") + 1] for chain in seen if "places" in chain}
