@@ -15,7 +15,7 @@ class Model:
         self._nodewise = nodewise
 
     def ask(self, *words: str) -> dict:
-        """A document of schema nodewise/prediction/1."""
+        """A document of schema nodewise/prediction/2."""
         command = [str(self._nodewise), "model", "--json", *words]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:

@@ -47,9 +47,9 @@ room::room(const analysis_input& of) : of_(of) {
   for (std::size_t i = 0; i < of.items.size(); ++i) {
     const profile::object& what = *of.items[i].what;
     if (what.kind != profile::object_kind::file && what.kind != profile::object_kind::other) {
-      events_.push_back({what.born_s, true, i});
-      if (!what.live_at_end && what.died_s > what.born_s) {
-        events_.push_back({what.died_s, false, i});
+      events_.push_back({what.allocated_s, true, i});
+      if (!what.live_at_end && what.freed_s > what.allocated_s) {
+        events_.push_back({what.freed_s, false, i});
       }
     }
   }

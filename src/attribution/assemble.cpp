@@ -68,7 +68,7 @@ class assembly {
     made.thinned_samples = heard.log.thinned();
     made.missing = heard.abilities.missing;
     for (const launch::process_report& each : from_.reported.processes) {
-      made.pages_held += each.numa_pinner ? each.numa_pinner->pages : 0;
+      made.pages_bound += each.numa_pinner ? each.numa_pinner->pages : 0;
     }
     if (heard.losses.others != 0) {
       made.missing.push_back(
@@ -156,8 +156,8 @@ class assembly {
     if (what.maker_tid != 0) {
       made.made_by = in.thread_of(what.maker_tid);
     }
-    made.born_s = seconds_between(in.from_ns, what.allocated_ns);
-    made.died_s = seconds_between(in.from_ns, has_end ? what.freed_ns : in.to_ns);
+    made.allocated_s = seconds_between(in.from_ns, what.allocated_ns);
+    made.freed_s = seconds_between(in.from_ns, has_end ? what.freed_ns : in.to_ns);
     made.live_at_end = !has_end || what.report->live_at_end;
     made.pages = what.page_count(from_.page_bytes);
     add_residence(what, made);
@@ -169,7 +169,7 @@ class assembly {
     const life& in = swept_.programs[index];
     profile::object made = object_of_area(*what.area, from_.page_bytes);
     made.id = what.id;
-    made.died_s = seconds_between(in.from_ns, in.to_ns);
+    made.freed_s = seconds_between(in.from_ns, in.to_ns);
     made.live_at_end = true;
     add_observed(index, what, made);
     return made;
@@ -314,7 +314,7 @@ class assembly {
     made.name = "memory outside of large objects";
     made.pages = made.resident = in.outside;
     made.bytes = in.outside * from_.page_bytes;
-    made.died_s = seconds_between(in.from_ns, in.to_ns);
+    made.freed_s = seconds_between(in.from_ns, in.to_ns);
     made.live_at_end = true;
     return made;
   }

@@ -32,7 +32,7 @@ bool is_first_part(const std::vector<object>& all, const object& group) {
 /// Excludes temporaries, such as the row that a vector of rows is filled from.
 bool lives_as_long(const object& row, const object& group) {
   constexpr double nearly = 0.9;
-  return row.died_s - group.born_s >= nearly * (group.died_s - group.born_s);
+  return row.freed_s - group.allocated_s >= nearly * (group.freed_s - group.allocated_s);
 }
 
 /// Blocks that the same call requested before the group, in order.
@@ -40,7 +40,7 @@ std::vector<std::size_t> rows_before(const std::vector<object>& all, const objec
   std::vector<std::size_t> found;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i].kind == object_kind::heap && all[i].bytes < largest_row_bytes &&
-        all[i].born_s <= group.born_s && is_of_same_call(all[i], group)) {
+        all[i].allocated_s <= group.allocated_s && is_of_same_call(all[i], group)) {
       found.push_back(i);
     }
   }

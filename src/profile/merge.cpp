@@ -54,7 +54,7 @@ void add_evidence(const evidence& from, evidence& into) {
   }
   for (std::uint64_t evidence::* const each :
        {&evidence::fault_samples, &evidence::hinting_samples, &evidence::lost_samples,
-        &evidence::thinned_samples, &evidence::pages_moved, &evidence::pages_held}) {
+        &evidence::thinned_samples, &evidence::pages_moved, &evidence::pages_bound}) {
     into.*each += from.*each;
   }
 }

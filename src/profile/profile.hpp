@@ -165,8 +165,8 @@ struct object {
   std::uint64_t bytes = 0;
   std::uint64_t blocks = 1; ///< of a group
   std::optional<thread_index> made_by;
-  double born_s = 0; ///< after the program's start
-  double died_s = 0; ///< freed, or the program's end
+  double allocated_s = 0; ///< after the program's start
+  double freed_s = 0; ///< freed, or the program's end
   bool live_at_end = false;
   std::uint64_t pages = 0;          ///< base pages
   std::uint64_t resident = 0;       ///< at its end
@@ -247,7 +247,7 @@ struct evidence {
   std::uint64_t lost_samples = 0;
   std::uint64_t thinned_samples = 0; ///< dropped on purpose to bound memory
   std::uint64_t pages_moved = 0;     ///< by the kernel during the observation
-  std::uint64_t pages_held = 0;      ///< kept in place while the kernel sampled accesses
+  std::uint64_t pages_bound = 0;      ///< kept in place while the kernel sampled accesses
   std::vector<std::string> missing;  ///< a sentence each: what, why, remedy
 };
 

@@ -38,14 +38,15 @@ class reader {
     requires requires(const Of& of) { fields_of(of); }
   void take(const json_field& from, form /*as*/, Of& into) {
     const auto member = [&](const auto& what) {
-      const auto field = from.find(what.name);
+      const auto now = from.find(what.name);
+      const auto field = now ? now : from.find(what.name_in_1);
       const bool may_lack = what.is_present != nullptr && !what.is_present(into);
       if (field || (!may_lack && what.as != form::newer)) {
         take(field ? *field : from.at(what.name), what.as, into.*what.value);
       }
     };
     const auto all = [&](const auto&... each) {
-      from.allow_only({each.name...});
+      from.allow_only({each.name..., each.name_in_1...});
       (member(each), ...);
     };
     std::apply(all, fields_of(into));
@@ -271,7 +272,7 @@ bool read_all(std::string_view text, const run_bounds& in, std::vector<Run>& int
 } // namespace
 
 profile profile_from_json(const json_field& document) {
-  check_schema(document, schema);
+  check_schema(document, schema, older_schema);
   document.allow_only({"schema", "nodewise", "machine", "settings", "command", "page_bytes",
                        "evidence", "overhead", "memory", "programs"});
   profile made;

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// A profile as JSON: the fields after the envelope of `nodewise/profile/1` (docs/formats.md).
+// A profile as JSON: the fields after the envelope of `nodewise/profile/2` (docs/formats.md).
 #pragma once
 
 #include <string_view>
@@ -12,7 +12,8 @@
 
 namespace nodewise::profile {
 
-inline constexpr std::string_view schema = "nodewise/profile/1";
+inline constexpr std::string_view schema = "nodewise/profile/2";
+inline constexpr std::string_view older_schema = "nodewise/profile/1"; ///< is read, too
 
 /// Appends the fields of the profile to an envelope.
 void append(nlohmann::ordered_json& document, const profile& what);

@@ -54,12 +54,19 @@ struct json_member {
   Value Of::* value;
   form as;
   bool (*is_present)(const Of&); ///< nullptr: always
+  const char* name_in_1 = name;  ///< in files of version 1
 };
 
 template <class Of, class Value>
 constexpr json_member<Of, Value> always(const char* name, Value Of::* value,
                                         form as = form::usual) {
   return {name, value, as, nullptr};
+}
+
+template <class Of, class Value>
+constexpr json_member<Of, Value> renamed(const char* name, const char* before, Value Of::* value,
+                                         form as = form::usual) {
+  return {name, value, as, nullptr, before};
 }
 
 template <auto Member, class Of>
@@ -132,14 +139,15 @@ constexpr auto fields_of(const object&) {
       always("id", &object::id), always("kind", &object::kind), if_set<&object::name>("name"),
       always("made_at", &object::made_at), if_set<&object::made_by>("made_by", form::thread),
       always("start", &object::start, form::address), always("bytes", &object::bytes),
-      always("blocks", &object::blocks), always("born_s", &object::born_s),
-      always("died_s", &object::died_s), always("live_at_end", &object::live_at_end),
+      always("blocks", &object::blocks), renamed("allocated_s", "born_s", &object::allocated_s),
+      renamed("freed_s", "died_s", &object::freed_s), always("live_at_end", &object::live_at_end),
       always("pages", &object::pages, form::pages), always("resident", &object::resident),
-      always("unwitnessed", &object::unseen_touches), always("page_bytes", &object::page_bytes),
-      always("where", &object::where), always("touches", &object::touches),
-      always("touched", &object::touched), always("uses", &object::uses),
-      always("write_share", &object::write_share), always("used_at", &object::used_at),
-      always("contested", &object::contested), if_set<&object::initialised>("initialised"),
+      renamed("unseen_touches", "unwitnessed", &object::unseen_touches),
+      always("page_bytes", &object::page_bytes), always("where", &object::where),
+      always("touches", &object::touches), always("touched", &object::touched),
+      always("uses", &object::uses), always("write_share", &object::write_share),
+      always("used_at", &object::used_at), always("contested", &object::contested),
+      if_set<&object::initialised>("initialised"),
       if_set<&object::initialised>("initialised_write_share", &object::initialised_write_share));
 }
 
@@ -169,7 +177,7 @@ constexpr auto fields_of(const evidence&) {
                     always("lost_samples", &evidence::lost_samples),
                     always("thinned_samples", &evidence::thinned_samples),
                     always("pages_moved", &evidence::pages_moved),
-                    always("pages_held", &evidence::pages_held, form::newer),
+                    renamed("pages_bound", "pages_held", &evidence::pages_bound, form::newer),
                     always("missing", &evidence::missing));
 }
 

@@ -81,8 +81,8 @@ class json_field {
   std::string path_;
 };
 
-/// Refuses a document whose field "schema" is not `schema` ("nodewise/machine/1"). The error
-/// distinguishes a newer version of the same kind from another kind.
-void check_schema(const json_field& document, std::string_view schema);
+/// Refuses a document whose field "schema" is not `schema` ("nodewise/machine/1") or `older`. The
+/// error distinguishes a newer version of the same kind from another kind.
+void check_schema(const json_field& document, std::string_view schema, std::string_view older = {});
 
 } // namespace nodewise

@@ -19,7 +19,7 @@ class ModelTest(CommandTest):
     def predicted(self, *arguments):
         """The answer of a valid result."""
         result = self.expect_json(0, "model", "--json", *arguments)
-        self.assertIsNone(conforms(result, "prediction-1"))
+        self.assertIsNone(conforms(result, "prediction-2"))
         return result["predicted"]
 
     def seconds(self, *arguments):
@@ -146,7 +146,7 @@ class Loops(ModelTest):
 
     def test_without_a_bandwidth_only_ratios_are_told(self):
         result = self.expect_json(0, "model", "--json", "-i", "4x2", "--kernel", "load", "--memory", "serial")
-        self.assertIsNone(conforms(result, "prediction-1"))
+        self.assertIsNone(conforms(result, "prediction-2"))
         answer = result["predicted"]
         self.assertEqual((answer["seconds"], answer["gb_per_s"]), ("unavailable", "unavailable"))
         self.assertAlmostEqual(answer["ratio_to_best"], 4)
@@ -195,7 +195,7 @@ class Loops(ModelTest):
 class Sweeps(ModelTest):
     def sweep(self, *arguments):
         result = self.expect_json(0, "model", "--json", *arguments)
-        self.assertIsNone(conforms(result, "prediction-1"))
+        self.assertIsNone(conforms(result, "prediction-2"))
         return {point["value"]: point["predicted"] for point in result["points"]}
 
     def test_threads_help_until_the_memory_is_full(self):

@@ -27,8 +27,8 @@ def array(number, line):
     """Touched first by the main thread, on node 0, used by all four threads in equal parts."""
     part = PAGES // 4
     return {"id": number, "kind": "heap", "made_at": [LINE | {"offset": hex(0x1000 + line), "line": line}], "made_by": 0,
-            "start": hex((number + 1) << 32), "bytes": PAGES * 4096, "blocks": 1, "born_s": 0.1, "died_s": 9,
-            "live_at_end": True, "pages": PAGES, "resident": PAGES, "unwitnessed": 0, "page_bytes": 4096,
+            "start": hex((number + 1) << 32), "bytes": PAGES * 4096, "blocks": 1, "allocated_s": 0.1, "freed_s": 9,
+            "live_at_end": True, "pages": PAGES, "resident": PAGES, "unseen_touches": 0, "page_bytes": 4096,
             "where": f"0+{PAGES}@0",
             "touches": [{"pages": PAGES // 2, "how": "code", "from": 0, "by": 0, "where": [LINE | {"offset": offset}]}
                         for offset in ("0x1200", "0x1300")],
@@ -41,7 +41,7 @@ def profile(**changes):
     program = {"pid": 100, "parent": 0, "name": "solver", "end": "exited", "openmp": True, "tbb": False,
                "use_from": "traffic count", "use_unit_bytes": 64, "threads": [thread(k) for k in range(4)],
                "objects": [array(0, 20), array(1, 21)]}
-    return {"schema": "nodewise/profile/1", "nodewise": "0.1.0", "machine": MACHINE, "settings": SETTINGS,
+    return {"schema": "nodewise/profile/2", "nodewise": "0.1.0", "machine": MACHINE, "settings": SETTINGS,
             "command": ["./solver"], "page_bytes": 4096,
             "evidence": {"faults": True, "chains": True, "kernel": True, "hinting": False, "counts": True, "agent": True,
                          "fault_samples": 2 * PAGES, "hinting_samples": 0, "lost_samples": 0, "thinned_samples": 0,
@@ -77,7 +77,7 @@ class InputTest(CommandTest):
 
 class Told(InputTest):
     def test_the_files_of_this_test_conform(self):
-        self.assertIsNone(conforms(profile(), "profile-1"))
+        self.assertIsNone(conforms(profile(), "profile-2"))
 
     def test_a_finding_with_its_lines_merged_its_cures_and_a_plan(self):
         plan = self.folder / "plan.json"
@@ -89,7 +89,7 @@ class Told(InputTest):
 
     def test_advice_as_json(self):
         result = self.expect_json(0, "profile", self.file(profile()), "--json")
-        self.assertIsNone(conforms(result, "advice-1"))
+        self.assertIsNone(conforms(result, "advice-2"))
         self.assertGreater(result["findings"][0]["gain"]["ratio"], 1.02)
         self.assertEqual({o["name"] for o in result["objects"]}, {"solver.c:20", "solver.c:21"})
 
@@ -98,7 +98,24 @@ class Told(InputTest):
         self.expect(0, "profile", "-q", self.file(profile()), "-o", str(first))
         self.expect(0, "profile", "-q", str(first), "-o", str(second))
         self.assertEqual(first.read_text(), second.read_text())
-        self.assertIsNone(conforms(json.loads(first.read_text()), "profile-1"))
+        self.assertIsNone(conforms(json.loads(first.read_text()), "profile-2"))
+
+    def test_files_of_version_1_are_read(self):
+        before = {"allocated_s": "born_s", "freed_s": "died_s", "unseen_touches": "unwitnessed", "pages_bound": "pages_held"}
+
+        def renamed(value):
+            if isinstance(value, list):
+                return [renamed(each) for each in value]
+            if isinstance(value, dict):
+                return {before.get(key, key): renamed(each) for key, each in value.items()}
+            return value
+
+        old = json.loads(json.dumps(renamed(profile(schema="nodewise/profile/1"))))
+        self.assertIn("born_s", json.dumps(old))
+        first, second = self.folder / "1.json", self.folder / "2.json"
+        self.expect(0, "profile", "-q", self.file(old, "old.json"), "-o", str(first))
+        self.expect(0, "profile", "-q", self.file(profile()), "-o", str(second))
+        self.assertEqual(first.read_text(), second.read_text())
 
     def test_it_fits_a_screen(self):
         text = plain_on_a_terminal("profile", self.file(profile()))
@@ -176,7 +193,7 @@ class Ranks(InputTest):
         plan = self.folder / "plan.json"
         files = self.ranks(2)
         result = self.expect_json(0, "profile", "--json", "--write-plan", str(plan), *files)
-        self.assertIsNone(conforms(result, "advice-1"))
+        self.assertIsNone(conforms(result, "advice-2"))
         self.assertEqual({o["program"] for f in result["findings"] for o in f["objects"]}, {0, 1})
         self.assertEqual(result["evidence"]["fault_samples"], 4 * PAGES)
         document = json.loads(plan.read_text())
@@ -255,7 +272,7 @@ class Ranks(InputTest):
         whole = self.folder / "all.json"
         self.expect(0, "profile", "-q", "-o", str(whole), *self.ranks(4))
         document = json.loads(whole.read_text())
-        self.assertIsNone(conforms(document, "profile-1"))
+        self.assertIsNone(conforms(document, "profile-2"))
         self.assertEqual([p["rank"] for p in document["programs"]], [0, 1, 2, 3])
 
 
@@ -321,7 +338,7 @@ class Broken(InputTest):
         for number, edit in enumerate(edits()):
             with self.subTest(number):
                 result = self.expect_json(0, "profile", "--json", self.file(edited(edit)))
-                self.assertIsNone(conforms(result, "advice-1"))
+                self.assertIsNone(conforms(result, "advice-2"))
 
     def test_a_program_or_a_process_is_told_how_it_is_profiled(self):
         (self.folder / "script").write_text("#!/bin/sh\n")

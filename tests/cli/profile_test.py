@@ -83,7 +83,7 @@ class ProfileTest(CommandTest):
         file.unlink(missing_ok=True)
         done = self.expect(code, "profile", "-o", str(file), *options, "--", *arguments, **more)
         document = json.loads(file.read_text())
-        self.assertIsNone(conforms(document, "profile-1"))
+        self.assertIsNone(conforms(document, "profile-2"))
         return document, done
 
     def program(self, document, name):
@@ -255,7 +255,7 @@ class Ranks(ProfileTest):
             pattern = str(PROGRAMS.folder / "prof-%r.json")
             self.expect(3, "profile", "-q", "-o", pattern, "--", PROGRAMS.build("work.c"), env=told)
             document = json.loads(file.read_text())
-            self.assertIsNone(conforms(document, "profile-1"))
+            self.assertIsNone(conforms(document, "profile-2"))
             self.assertEqual([p["rank"] for p in document["programs"] if "rank" in p], [rank])
         whole = PROGRAMS.folder / "whole.json"
         self.expect(0, "profile", "-q", "-o", str(whole), *map(str, files))
@@ -284,7 +284,7 @@ class Running(ProfileTest):
 
     def check(self, touches=True):
         document = json.loads(self.file.read_text())
-        self.assertIsNone(conforms(document, "profile-1"))
+        self.assertIsNone(conforms(document, "profile-2"))
         program = self.program(document, "work")
         self.assertEqual((program["end"], document["evidence"]["agent"]), ("running", False))
         field = next(o for o in program["objects"] if o.get("name") == "field")
@@ -317,7 +317,7 @@ class Running(ProfileTest):
 
     def test_as_json_with_pages_by_node(self):
         result = self.expect_json(0, "profile", "--json", "-p", str(self.target.pid), "--duration", "0.2")
-        self.assertIsNone(conforms(result, "advice-1"))
+        self.assertIsNone(conforms(result, "advice-2"))
         field = next(o for o in result["objects"] if o["name"] == "field")
         self.assertAlmostEqual(sum(n["share"] for n in field["nodes"]), 1)
 

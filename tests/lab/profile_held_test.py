@@ -198,7 +198,7 @@ class Held(LabTest):
         kept, arrays = self.profile_first_touch()
         seen = kept["evidence"]
         self.assertTrue(seen["hinting"])
-        self.assertGreaterEqual(seen["pages_held"], PAGES)
+        self.assertGreaterEqual(seen["pages_bound"], PAGES)
         self.assertEqual(seen["pages_moved"], 0)
         self.assertEqual([m for m in seen["missing"] if "could not be bound" in m], [])
         for each in arrays:

@@ -26,7 +26,7 @@ class Proof(lab.LabTest):
 
     def advice(self, *options: str, **more: object) -> dict:
         text = self.profile("--json", *options, **more)
-        return json.loads(text[text.index('{\n  "schema": "nodewise/advice/1"') :])
+        return json.loads(text[text.index('{\n  "schema": "nodewise/advice/2"') :])
 
     def test_what_is_predicted_is_counted(self) -> None:
         advice = self.advice("--write-plan", "p.json")

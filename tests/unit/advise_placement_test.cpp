@@ -231,8 +231,8 @@ TEST(AdvisePlacement, OnlyWhatLivesAtTheSameTimeNeedsRoomTogether) {
   program_maker make(two_by_four);
   for (int k = 0; k < 2; ++k) {
     make.array(pages, program_maker::all_by(0)).used(make.blocked());
-    make.last().born_s = k;
-    make.last().died_s = k + 1;
+    make.last().allocated_s = k;
+    make.last().freed_s = k + 1;
     make.last().live_at_end = false;
   }
   make.made().memory = {{node_id{1}, 4 * array_bytes, array_bytes * 5 / 8, 0}};

@@ -96,7 +96,7 @@ TEST(Attribution, TheAgentsOwnThreadIsNoneOfTheProgram) {
   for (const profile::thread& each : found.programs[0].threads) {
     EXPECT_NE(each.tid, helper);
   }
-  EXPECT_EQ(found.seen.pages_held, 3U);
+  EXPECT_EQ(found.seen.pages_bound, 3U);
 }
 
 TEST(Attribution, PagesThatTheKernelMovedAreCounted) {

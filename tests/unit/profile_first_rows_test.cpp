@@ -13,7 +13,7 @@ constexpr std::uint64_t row_bytes = page * 3 / 2 - 16; // with the arena's heade
 
 /// Of one block, or of many behind the room for `first` blocks.
 object made_at(std::uint64_t offset, object_kind kind, std::uint64_t start, std::uint64_t blocks,
-               double born_s, std::uint64_t first = 0) {
+               double allocated_s, std::uint64_t first = 0) {
   object made;
   made.kind = kind;
   frame inlined;
@@ -28,8 +28,8 @@ object made_at(std::uint64_t offset, object_kind kind, std::uint64_t start, std:
   made.bytes = blocks == 1 ? row_bytes : blocks * page * 3 / 2;
   made.pages = (made.bytes + page - 1) / page;
   made.resident = made.pages - first * 3 / 2;
-  made.born_s = born_s;
-  made.died_s = 1;
+  made.allocated_s = allocated_s;
+  made.freed_s = 1;
   made.uses = {{first * 3 / 2, made.resident, {{1, 64 * static_cast<double>(made.resident)}}}};
   made.where = {{first * 3 / 2, made.resident, node_id{0}}};
   made.touched = {{first * 3 / 2, made.resident, 0, node_id{0}}};
@@ -92,7 +92,7 @@ TEST(FirstRows, LieBehindEachOther) {
     found.objects[1] = made_at(0x40, object_kind::group, 0x90000, 12, 0.2, 2);
     found.objects.insert(found.objects.begin(), made_at(0x40, object_kind::heap, 0x5000, 1, 0.05));
     found.objects.push_back(made_at(0x40, object_kind::heap, 0x7000, 1, 0.3));
-    found.objects[0].died_s = temporary ? 0.15 : 1;
+    found.objects[0].freed_s = temporary ? 0.15 : 1;
     join_first_rows(found, page);
     ASSERT_EQ(found.objects.size(), temporary ? 4U : 3U);
     const object& joined = found.objects[temporary ? 1 : 0];
@@ -128,7 +128,7 @@ TEST(FirstRows, AreOfTheSameCallAsLongLivedAndSmall) {
     if (what == 0) {
       row.made_at.back().offset = 0x80;
     } else if (what == 1) {
-      row.died_s = 0.3; // a temporary
+      row.freed_s = 0.3; // a temporary
     } else if (what == 2) {
       row.bytes = largest_row_bytes;
     } else {

@@ -24,8 +24,8 @@ object some_object() {
   made.start = 0x7f0000000000;
   made.bytes = 8192;
   made.blocks = 16;
-  made.born_s = 0.5;
-  made.died_s = 1.25;
+  made.allocated_s = 0.5;
+  made.freed_s = 1.25;
   made.pages = 8;
   made.resident = 7;
   made.page_bytes = 4096;
@@ -48,7 +48,7 @@ profile some_profile() {
   made.command = {"./solver", "8"};
   made.seen.faults = made.seen.agent = true;
   made.seen.fault_samples = 9;
-  made.seen.pages_held = 5;
+  made.seen.pages_bound = 5;
   made.seen.missing = {"no counts"};
   made.cost = {1.5, 0.25};
   made.memory = {{node_id{0}, 100, 50, 20}, {node_id{1}, 100, 50, 20, node_memory::low{5, 70}}};

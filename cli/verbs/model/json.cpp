@@ -42,7 +42,7 @@ ordered_json timed_json(const char* key, std::string_view name, double seconds,
                         const model_answer& answer, const machine_costs& on) {
   return {{key, name},
           {"seconds", absolute(on, seconds)},
-          {"ratio_to_told", seconds / answer.result.seconds}};
+          {"ratio_to_asked", seconds / answer.result.seconds}};
 }
 
 ordered_json sensitivity_json(const model::sensitivity& of) {
@@ -75,7 +75,7 @@ ordered_json input_json(const used_figure& of, const machine_costs& on) {
 ordered_json model_json(const model_question& asked, const machine& of, const machine_costs& on,
                         model::hypothesis limit) {
   // The prediction is for a machine and does not depend on this system's settings.
-  ordered_json result = report::envelope("prediction", 1, machine_json(of), ordered_json::object());
+  ordered_json result = report::envelope("prediction", 2, machine_json(of), ordered_json::object());
   result["question"] = *asked.json;
   result["limit"] = limit == model::hypothesis::memory ? "memory" : "processors";
   result["inputs"] = report::json_list(

@@ -72,7 +72,7 @@ json finding_json(const advise::finding& what) {
 
 json advice_json(const profile::profile& what, const advise::advice& found,
                  const std::optional<proof>& proven, const machine& on, json settings) {
-  json made = report::envelope("advice", 1, machine_json(on), std::move(settings));
+  json made = report::envelope("advice", 2, machine_json(on), std::move(settings));
   made["command"] = what.command;
   add_if_any(made, "ranks", ranks_json(what));
   made["findings"] = json_list(found.findings, finding_json);
@@ -118,7 +118,7 @@ json advice_json(const profile::profile& what, const advise::advice& found,
 }
 
 json profile_json(const profile::profile& what, const machine& on, json settings) {
-  json made = report::envelope("profile", 1, machine_json(on), std::move(settings));
+  json made = report::envelope("profile", 2, machine_json(on), std::move(settings));
   profile::append(made, what);
   return made;
 }

@@ -162,7 +162,7 @@ std::optional<std::size_t> largest_position(const profile::profile& of) {
 profile_result read_profile(const std::string& file) {
   const auto document = read_json_file(file);
   const json_field root(document, "the profile " + file);
-  check_schema(root, profile::schema);
+  check_schema(root, profile::schema, profile::older_schema);
   return {profile::profile_from_json(root), topology(machine_from_json(root.at("machine"))),
           std::make_shared<const nlohmann::ordered_json>(
               document.value("settings", nlohmann::ordered_json::object()))};

@@ -149,7 +149,7 @@ std::string evidence_text(const profile::profile& what, const report::style& how
   if (seen.hinting) {
     text += fmt::format(
         "; {} accesses sampled, {} pages bound to their node meanwhile, {} moved by the kernel",
-        seen.hinting_samples, seen.pages_held, seen.pages_moved);
+        seen.hinting_samples, seen.pages_bound, seen.pages_moved);
   }
   if (seen.counts) {
     text += "; memory traffic counted";

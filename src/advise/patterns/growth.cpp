@@ -16,7 +16,7 @@ bool grew(const analysis_input& of, const site& which) {
   const auto is_no_step = [&](std::size_t earlier, std::size_t later) {
     const profile::object& before = *of.items[earlier].what;
     const profile::object& after = *of.items[later].what;
-    return after.bytes <= before.bytes || before.died_s < after.born_s || before.live_at_end;
+    return after.bytes <= before.bytes || before.freed_s < after.allocated_s || before.live_at_end;
   };
   return which.items.size() > 2 &&
          std::ranges::adjacent_find(which.items, is_no_step) == which.items.end();
