@@ -149,7 +149,7 @@ void book_stream(const struct access* access) {
   book_from_memory(access, KIND_STREAM);
 }
 
-void written_back(uint64_t line) {
+void book_write_back(uint64_t line) {
   struct page* page = page_in[line / LINES_A_PAGE];
   const uint64_t address = page->number * PAGE_BYTES + line % LINES_A_PAGE * LINE_BYTES;
   const struct account to = {.object = object_in(page, address),

@@ -24,6 +24,9 @@ void book_access(const struct access*, struct cache_answer);
 // A line written by a streaming store.
 void book_stream(const struct access*);
 
+// A modified line that leaves the caches.
+void book_write_back(uint64_t line);
+
 // Books the instructions of the task to the phase of use and resets their number to 0.
 void book_work(const struct task*, uint64_t* executed);
 

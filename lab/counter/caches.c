@@ -17,7 +17,10 @@ static struct cache_level make_level(const struct cache_shape* shape) {
   return level;
 }
 
-void caches_prepare(void) {
+static void (*written_back)(uint64_t line);
+
+void caches_prepare(void (*on_write_back)(uint64_t line)) {
+  written_back = on_write_back;
   if (machine_memory_bytes() > GUEST_BYTES_MAX)
     give_up("%lu bytes of memory; the model knows at most %lu", machine_memory_bytes(),
             GUEST_BYTES_MAX);

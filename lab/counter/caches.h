@@ -135,8 +135,9 @@ struct cache_answer {
   unsigned invalidations; // copies of other cores that a store invalidated
 };
 
-void caches_prepare(void);
-// Handles what first_level_hit() could not. Calls written_back() for every line that leaves.
+// `written_back` is called for every modified line that goes back to memory.
+void caches_prepare(void (*written_back)(uint64_t line));
+// Handles what first_level_hit() could not.
 struct cache_answer caches_access(struct core* core, uint64_t line, bool store);
 // For a streaming store: the line leaves all caches.
 void caches_drop(uint64_t line);
@@ -147,6 +148,3 @@ bool caches_watches(uint64_t line);
 // At the end: calls `each` for every line that is still modified, with the core that holds it, or
 // the first core of the node whose shared cache holds it. Removes the cores' modified lines.
 void caches_each_dirty(void (*each)(unsigned core, uint64_t line));
-
-// Called when a modified line goes back to memory; the counting code defines it.
-void written_back(uint64_t line);

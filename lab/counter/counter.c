@@ -103,7 +103,7 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
     give_up("%d processors, at most %d", info->system.max_vcpus, VCPUS_MAX);
   machine_read(value_of("machine", count, arguments));
   result_open(value_of("result", count, arguments));
-  caches_prepare();
+  caches_prepare(book_write_back);
   pages_prepare();
   processors_prepare();
   qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);

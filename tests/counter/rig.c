@@ -13,7 +13,7 @@
 void rig_install(const char* machine_path, const char* result_path) {
   machine_read(machine_path);
   result_open(result_path);
-  caches_prepare();
+  caches_prepare(book_write_back);
   pages_prepare();
   processors_prepare();
 }
