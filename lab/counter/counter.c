@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "accesses.h"
+#include "books.h"
 #include "instructions.h"
 #include "marks.h"
 #include "pages.h"

@@ -3,6 +3,7 @@
 
 #include "lab/counter/accesses.h"
 #include "lab/counter/accounts.h"
+#include "lab/counter/books.h"
 #include "lab/counter/instructions.h"
 #include "lab/counter/marks.h"
 #include "lab/counter/pages.h"
