@@ -287,7 +287,7 @@ class reader {
 
   /// A placement over all threads has them as owners. False if there are none.
   [[nodiscard]] bool give_owners(placement& where) const noexcept {
-    if (placements::traits_of(where.kind).owners != placements::owned_by::all_threads) {
+    if (!placements::traits_of(where.kind).has_blocks()) {
       return true;
     }
     where.owners = into_.owners;

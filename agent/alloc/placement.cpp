@@ -283,7 +283,7 @@ void place(object& what, present_pages present) noexcept {
     place_whole(what, what.where->kind, move);
     return;
   }
-  if (what.where->kind != placement_kind::blocked && !coarsen(what)) {
+  if (!placements::traits_of(what.where->kind).has_blocks() && !coarsen(what)) {
     place_where_mappings_are_short(what, move);
     return;
   }

@@ -199,6 +199,12 @@ class reader {
     if (!v.actions.empty() && given_.operands.empty()) {
       refuse(command(), "the action is missing", hint("", "lists the actions"));
     }
+    for (const auto& [a, b] : v.excludes) {
+      if (given_.has(*a) && given_.has(*b)) {
+        refuse(fmt::format("{} and {}", option_name(*a), option_name(*b)),
+               "they cannot be combined", "leave one of them out");
+      }
+    }
   }
 
   std::span<const char* const> rest_;

@@ -90,6 +90,9 @@ struct verb_flag_text {
   std::string_view standard = of->standard;
 };
 
+/// Two flags that cannot be combined.
+using excluded_pair = std::array<const flag*, 2>;
+
 struct verb {
   std::string_view name;
   std::span<const std::string_view> aliases = {};
@@ -98,6 +101,7 @@ struct verb {
   std::string_view description;
   std::span<const flag* const> flags;
   std::span<const verb_flag_text> flag_texts = {};
+  std::span<const excluded_pair> excludes = {};
   cli::operands takes = operands::none;
   std::span<const action> actions = {};
   std::span<const example> examples;

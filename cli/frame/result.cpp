@@ -107,12 +107,20 @@ void write_result(const nlohmann::ordered_json& result, const invocation& given)
   write_result_text(report::json_text(result), given);
 }
 
+form form_of(const invocation& given) {
+  return given.has(flags::json)    ? form::json
+         : given.has(flags::csv)   ? form::csv
+         : given.has(flags::quiet) ? form::none
+                                   : form::text;
+}
+
 bool asks_for_json(const invocation& given) {
-  return given.has(flags::json) || (given.has(flags::output) && !given.has(flags::csv));
+  const form asked = form_of(given);
+  return asked == form::json || (given.has(flags::output) && asked != form::csv);
 }
 
 bool asks_for_text(const invocation& given) {
-  return !given.has(flags::json) && !given.has(flags::csv) && !given.has(flags::quiet);
+  return form_of(given) == form::text;
 }
 
 void show_result(const invocation& given, const std::function<nlohmann::ordered_json()>& as_json,

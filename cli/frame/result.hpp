@@ -18,6 +18,9 @@ namespace nodewise::cli {
 /// file name, (system) if it cannot be written. A file appears whole or not at all.
 void write_result(const nlohmann::ordered_json& result, const invocation& given);
 
+enum class form { none, text, json, csv };
+/// The form that the options select; a verb that reports elsewhere also goes by it.
+[[nodiscard]] form form_of(const invocation& given);
 /// Whether the result is asked for as JSON: with --json, and with -o unless another format is.
 [[nodiscard]] bool asks_for_json(const invocation& given);
 /// Whether it is asked for as text; text may accompany a result file.

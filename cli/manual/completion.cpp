@@ -8,7 +8,7 @@
 #include "cli/machine/source.hpp"
 #include "cli/start/flags.hpp"
 #include "cli/verbs/measure/flags.hpp"
-#include "measure/points.hpp"
+#include "measure/kernels.hpp"
 #include "placement/placement.hpp"
 
 namespace nodewise::cli {
@@ -39,9 +39,7 @@ std::vector<std::string> proposed_words(const flag& of) {
     return placements::command_words();
   }
   if (&of == &flags::only) {
-    return words_from(std::views::iota(std::size_t{0}, measure::experiments), [](std::size_t at) {
-      return to_string(static_cast<measure::experiment>(at));
-    });
+    return words_from(measure::all_experiments, &measure::description::name);
   }
   if (&of == &flags::measured_kernel) {
     return words_from(measure::kernels(), &measure::kernel::name);

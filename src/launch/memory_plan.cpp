@@ -36,7 +36,7 @@ bool is_agents(kind how) {
 }
 
 bool is_by_blocks(kind how) {
-  return placements::traits_of(how).owners == placements::owned_by::all_threads;
+  return placements::traits_of(how).has_blocks();
 }
 
 memory_policy preferred(const memory_choice& choice, node_set nodes) {

@@ -35,18 +35,8 @@ void describe_kernels(std::span<const stream_group> groups, record& into) {
 
 /// The figure's name among the machine's parameters; empty if it is none of them.
 std::string_view parameter_name(const record& of) {
-  switch (of.of) {
-  case experiment::bandwidth:
-    return "bandwidth";
-  case experiment::latency:
-    return "latency";
-  case experiment::contention:
-    return "shared_bandwidth";
-  case experiment::scaling:
-    return of.threads == 1 && of.from == of.to && of.from != unknown_node ? "core_bandwidth" : "";
-  default:
-    return "";
-  }
+  const bool is_of_core = of.threads == 1 && of.from == of.to && of.from != unknown_node;
+  return of.of == experiment::scaling && !is_of_core ? "" : about(of.of).parameter;
 }
 
 ordered_json node_json(node_id node) {

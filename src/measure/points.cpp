@@ -102,7 +102,7 @@ class planner {
           unknown_node, to);
     }
   }
-  void every_kernel() {
+  void kernels() {
     std::vector<std::string_view> names = what_.kernels;
     if (names.empty()) {
       names = {"copy", "scale", "add", "triad"}; // STREAM's
@@ -263,65 +263,30 @@ class planner {
   std::vector<point> points_;
 };
 
-/// An experiment: its name, what it measures, whether it is in the quick set, and its points.
-struct description {
-  std::string_view name;
-  std::string_view explains;
-  bool is_quick;
-  void (planner::*plan)();
-};
-/// In the order of the enumeration.
-constexpr std::array<description, experiments> all_experiments = {{
-    {"bandwidth", "all cores of a node load from a memory", true, &planner::bandwidth},
-    {"latency", "one core, one load after the other", true, &planner::latency},
-    {"contention", "all cores of the machine load from one memory", true, &planner::contention},
-    {"kernels", "all cores, each on its own node's memory", true, &planner::every_kernel},
-    {"interleave", "all cores load from memory that is local, in turn, by weight", false,
-     &planner::interleave},
-    {"scaling", "more threads in a node, then more nodes", false, &planner::scaling},
-    {"mixes", "loads and stores in several proportions, one node", false, &planner::mixes},
-    {"loaded-latency", "latency while the node's other cores load", false,
-     &planner::loaded_latency},
-    {"transfer", "a cache line from core to core", false, &planner::transfer},
-    {"touch", "fresh memory touched for the first time", true, &planner::touch},
-    {"migration", "pages moved from node to node", false, &planner::migration},
-}};
-
-const description& about(experiment of) noexcept {
-  return all_experiments[static_cast<std::size_t>(of)];
-}
-
 std::vector<point> planner::plan() {
+#define NODEWISE_EXPERIMENT(id, ...) &planner::id,
+  constexpr void (planner::* adders[])() = {NODEWISE_EXPERIMENTS(NODEWISE_EXPERIMENT)};
+#undef NODEWISE_EXPERIMENT
   for (const experiment each : what_.experiments) {
     of_ = each;
-    (this->*about(each).plan)();
+    (this->*adders[static_cast<std::size_t>(each)])();
   }
   return std::move(points_);
 }
 
 } // namespace
 
-std::string_view to_string(experiment of) noexcept {
-  return about(of).name;
-}
-
-std::string_view explain(experiment of) noexcept {
-  return about(of).explains;
-}
-
 std::optional<experiment> parse_experiment(std::string_view name) noexcept {
   const auto* const found = std::ranges::find(all_experiments, name, &description::name);
-  return found == all_experiments.end()
+  return found == std::end(all_experiments)
              ? std::nullopt
-             : std::optional(static_cast<experiment>(found - all_experiments.begin()));
+             : std::optional(static_cast<experiment>(found - all_experiments));
 }
 
 std::vector<experiment> full_set() {
-  std::vector<experiment> all;
-  for (std::size_t at = 0; at < experiments; ++at) {
-    all.push_back(static_cast<experiment>(at));
-  }
-  return all;
+#define NODEWISE_EXPERIMENT(id, ...) experiment::id,
+  return {NODEWISE_EXPERIMENTS(NODEWISE_EXPERIMENT)};
+#undef NODEWISE_EXPERIMENT
 }
 
 std::vector<experiment> quick_set() {

@@ -1,8 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// The experiments, the points that they measure on a machine, and the memory that points need. All
-// are values: nothing here allocates or measures, so tests can plan for machines that they do not
-// run on.
+// The points that experiments measure on a machine, and the memory that points need. All are
+// values: nothing here allocates or measures, so tests can plan for machines they do not run on.
 #pragma once
 
 #include <map>
@@ -11,31 +10,12 @@
 #include <nodewise/placement.hpp>
 #include <nodewise/topology.hpp>
 
+#include "measure/experiments.hpp"
 #include "measure/kernels.hpp"
 
 namespace nodewise::measure {
 
-/// The experiments that measure a machine's memory.
-enum class experiment {
-  bandwidth,      ///< processors of one node, memory of one node: a matrix
-  latency,        ///< the same for dependent loads
-  contention,     ///< all processors of the machine, one memory
-  kernels,        ///< every kernel, all processors, each its own node's memory
-  interleave,     ///< memory interleaved over the nodes, evenly and by weight, against local
-  scaling,        ///< threads inside a node, then nodes
-  mixes,          ///< of loads and stores
-  loaded_latency, ///< latency while others use up bandwidth
-  transfer,       ///< a line from core to core
-  touch,          ///< memory touched for the first time
-  migration,      ///< pages moved from node to node
-};
-inline constexpr std::size_t experiments = 11;
-
-/// The name in options and files, such as "loaded-latency".
-[[nodiscard]] std::string_view to_string(experiment of) noexcept;
 [[nodiscard]] std::optional<experiment> parse_experiment(std::string_view name) noexcept;
-/// What it measures, in one line.
-[[nodiscard]] std::string_view explain(experiment of) noexcept;
 
 /// The experiments of a run of less than half a minute, and those of a run without a limit.
 [[nodiscard]] std::vector<experiment> quick_set();
@@ -143,7 +123,7 @@ struct memory_to_have {
 struct scope {
   std::vector<experiment> experiments;        ///< in the order of the enumeration
   std::uint64_t bytes = 0;                    ///< of the buffers; 0: chosen by caches and memory
-  page_size pages = page_size::automatic;     ///< of all but `touch` and `migration`
+  page_size pages = page_size::automatic;     ///< of experiments without `has_own_pages`
   std::vector<std::string_view> kernels = {}; ///< for `kernels`; none: STREAM's four
   memory_to_have memory = {};
 };

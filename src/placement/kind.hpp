@@ -39,6 +39,10 @@ struct traits {
   division divided = division::none;
   granule_field granule = granule_field::never;
 
+  /// Each thread owns one part.
+  [[nodiscard]] constexpr bool has_blocks() const noexcept {
+    return owners == owned_by::all_threads;
+  }
   [[nodiscard]] constexpr bool lists_owners() const noexcept {
     return owners == owned_by::nodes || owners == owned_by::threads;
   }

@@ -101,8 +101,7 @@ TEST(Run, HasAFigureForEveryPoint) {
   EXPECT_TRUE(found.is_complete());
   for (const record& each : found.records) {
     // Where the kernel has no huge pages to give, it says so, and where it moves none.
-    const bool may_be_refused = each.of == experiment::touch || each.of == experiment::migration;
-    EXPECT_TRUE(each.is_known() || may_be_refused)
+    EXPECT_TRUE(each.is_known() || about(each.of).has_own_pages)
         << to_string(each.of) << ": " << each.label << ": " << each.found.unavailable;
     EXPECT_THAT(each.found.samples, Each(Gt(0))) << each.label;
     EXPECT_FALSE(each.found.wrong) << each.found.unavailable;
@@ -231,6 +230,15 @@ TEST(Points, AreThereForWhatIsNamedOnly) {
   EXPECT_EQ(groups[0].bytes + groups[1].bytes, small);
   EXPECT_THROW((void)plan_points(on, {.experiments = {experiment::kernels}, .kernels = {"lode"}}),
                error);
+}
+
+TEST(Points, AreMissingOnOneCoreOnlyOfExperimentsThatNeedMore) {
+  const topology on(test::grid(1, 1));
+  for (const experiment each : full_set()) {
+    EXPECT_EQ(plan_points(on, {.experiments = {each}}).empty(), !about(each).needs.empty())
+        << to_string(each);
+    EXPECT_EQ(parse_experiment(to_string(each)), each);
+  }
 }
 
 TEST(Points, LoadTheFirstNodeThatHasTwoCores) {

@@ -65,6 +65,9 @@ TEST(Registry, EveryVerbIsDocumented) {
       EXPECT_TRUE(std::ranges::find(v.flags, each.of) != v.flags.end()) << each.of->name;
       EXPECT_FALSE(each.help.empty()) << each.of->name;
     }
+    for (const auto& [a, b] : v.excludes) {
+      EXPECT_TRUE(find_flag(v.flags, a->name) == a && find_flag(v.flags, b->name) == b) << a->name;
+    }
   }
 }
 

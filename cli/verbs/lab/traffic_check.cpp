@@ -162,7 +162,7 @@ std::vector<std::string> checked_run(const invocation& given) {
 /// Prints the verdict on standard output, or on standard error if JSON goes to standard output.
 void print_verdict(const traffic_verdict& verdict, const traffic_limits& asked,
                    const invocation& given) {
-  const bool json_out = given.has(flags::json) && !given.has(flags::output);
+  const bool json_out = form_of(given) == form::json && !given.has(flags::output);
   const int stream = json_out ? STDERR_FILENO : STDOUT_FILENO;
   if (verdict.passed() && given.has(flags::quiet)) {
     return;

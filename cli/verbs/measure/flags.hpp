@@ -4,6 +4,7 @@
 #pragma once
 
 #include "cli/frame/flags.hpp"
+#include "measure/experiments.hpp"
 
 namespace nodewise::cli::flags {
 
@@ -11,13 +12,26 @@ inline constexpr flag full{.name = "full",
                            .group = group::selection,
                            .help =
                                "run all experiments, up to 3 s for each figure (measured value)"};
-inline constexpr flag only{
-    .name = "only",
-    .value = "EXPERIMENT,...",
-    .kind = flag_kind::list,
-    .group = group::selection,
-    .help = "run only these experiments: bandwidth, latency, contention, kernels, touch, "
-            "interleave, scaling, mixes, loaded-latency, transfer, migration"};
+/// The quick experiments are first. Ends with a zero; a longer text than this does not compile.
+inline constexpr auto only_help = [] {
+  std::array<char, 300> text{};
+  char* end = text.data();
+  std::string_view before = "run only these experiments: ";
+  for (const bool is_quick : {true, false}) {
+    for (const measure::description& each : measure::all_experiments) {
+      if (each.is_quick == is_quick) {
+        end = std::ranges::copy(each.name, std::ranges::copy(before, end).out).out;
+        before = ", ";
+      }
+    }
+  }
+  return text;
+}();
+inline constexpr flag only{.name = "only",
+                           .value = "EXPERIMENT,...",
+                           .kind = flag_kind::list,
+                           .group = group::selection,
+                           .help = only_help.data()};
 inline constexpr flag measured_kernel{
     .name = "test",
     .letter = 't',

@@ -33,14 +33,12 @@ struct quality {
   std::size_t disturbed = 0; ///< by other work on the machine
 
   explicit quality(const measurement& of) {
-    for (const experiment each :
-         {experiment::bandwidth, experiment::latency, experiment::contention}) {
-      for (const measure::record* one : of.all(each)) {
-        if (one->is_known()) {
-          ++figures;
-          sure += one->found.figure().has_enough_visits() ? 1U : 0U;
-          disturbed += one->found.was_disturbed() ? 1U : 0U;
-        }
+    for (const measure::record& one : of.records) {
+      const bool is_used = !about(one.of).parameter.empty() && one.of != experiment::scaling;
+      if (is_used && one.is_known()) {
+        ++figures;
+        sure += one.found.figure().has_enough_visits() ? 1U : 0U;
+        disturbed += one.found.was_disturbed() ? 1U : 0U;
       }
     }
   }

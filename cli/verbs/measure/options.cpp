@@ -88,10 +88,7 @@ void require_points(const std::vector<experiment>& asked, const std::vector<poin
   for (const experiment each : asked) {
     if (!std::ranges::count(points, each, &point::of)) {
       throw error(error_kind::usage, typed_text(flags::only, to_string(each)),
-                  each == experiment::migration ? "it needs two nodes with memory"
-                  : each == experiment::loaded_latency
-                      ? "it needs a node with two cores that this process may use"
-                      : "it needs two cores that this process may use",
+                  fmt::format("it needs {}", about(each).needs),
                   "leave it out; `nodewise topo` shows this machine");
     }
   }

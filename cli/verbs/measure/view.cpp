@@ -39,7 +39,7 @@ cell figure_cell(const record* of) {
 
 std::string title(const measurement& what, experiment of, std::string_view unit,
                   const report::style& how) {
-  std::string done(explain(of));
+  std::string done(about(of).explains);
   if (what.set == "workgroups") {
     done = what.workgroups.size() == 1 ? "workgroup " : "at the same time, workgroups ";
     done += joined(what.workgroups, " and ");
@@ -220,8 +220,7 @@ std::string section(const measurement& what, experiment of, const report::style&
     return "";
   }
   std::string text = title(what, of, records.front()->unit, how);
-  const bool is_matrix = of == experiment::bandwidth || of == experiment::latency;
-  text += is_matrix && records.size() > 1 ? matrix(records, how) : list(records, how);
+  text += about(of).is_matrix && records.size() > 1 ? matrix(records, how) : list(records, how);
   if (of == experiment::contention) {
     for (const record* each : records) {
       text += verdict_of_contention(what, *each, how);
@@ -236,7 +235,7 @@ std::string huge_pages(const measurement& what) {
   double most = 0;
   for (const record& each : what.records) {
     const auto& share = each.found.in_huge_pages;
-    if (share && each.of != experiment::touch && each.of != experiment::migration) {
+    if (share && !about(each.of).has_own_pages) {
       least = std::min(least.value_or(1), *share);
       most = std::max(most, *share);
     }

@@ -14,6 +14,10 @@ inline constexpr auto pages_flags =
                                    &flags::csv, &flags::migrate},
          std::array<flag_list, 4>{&flags::json, &flags::output, &flags::strict, &flags::quiet},
          on_a_machine, every_verb);
+inline constexpr std::array<excluded_pair, 4> pages_excludes = {{{&flags::json, &flags::csv},
+                                                                 {&flags::watch, &flags::json},
+                                                                 {&flags::csv, &flags::totals},
+                                                                 {&flags::watch, &flags::output}}};
 inline constexpr std::array pages_examples = {
     example{"nodewise pages 4711", "draw where the pages of process 4711 are"},
     example{"nodewise pages --watch=2 -p 4711", "redraw every two seconds"},
@@ -47,6 +51,7 @@ inline constexpr verb pages_verb{
         "just before it ends, and examined then.",
     .flags = pages_flags,
     .flag_texts = pages_texts,
+    .excludes = pages_excludes,
     .takes = operands::names_or_program,
     .examples = pages_examples,
     .exit_codes = pages_codes};

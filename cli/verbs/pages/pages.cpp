@@ -86,15 +86,6 @@ void check(const invocation& given, const std::vector<int>& pids) {
                              : "it takes either processes or a program to start",
                 "write nodewise pages PID, or nodewise pages -- PROGRAM");
   }
-  for (const auto& [a, b] : {std::pair{&flags::json, &flags::csv},
-                             {&flags::watch, &flags::json},
-                             {&flags::csv, &flags::totals},
-                             {&flags::watch, &flags::output}}) {
-    if (given.has(*a) && given.has(*b)) {
-      throw error(error_kind::usage, fmt::format("--{} and --{}", a->name, b->name),
-                  "they cannot be combined", "leave one of them out");
-    }
-  }
   if (given.has(flags::at) && given.program.empty()) {
     throw error(error_kind::usage, option_name(flags::at), "it needs a program to start",
                 "write nodewise pages --at SECONDS -- PROGRAM");
@@ -111,7 +102,7 @@ class sample_writer {
   sample_writer(const request& asked, int text_to) : asked_(asked), text_to_(text_to) {}
 
   void add(pages_sample sample, const watch_screen* screen) {
-    if (asked_.given.has(flags::csv)) {
+    if (form_of(asked_.given) == form::csv) {
       csv_ += pages_csv(sample, asked_.where.machine());
       if (!asked_.given.has(flags::output)) {
         write_out(csv_);
@@ -141,7 +132,7 @@ class sample_writer {
     if (asks_for_json(asked_.given)) {
       write_result(pages_json(samples_, asked_.where.machine(), settings_json(sys::real_kernel())),
                    asked_.given);
-    } else if (asked_.given.has(flags::csv) && asked_.given.has(flags::output)) {
+    } else if (form_of(asked_.given) == form::csv && asked_.given.has(flags::output)) {
       write_result_text(csv_, asked_.given);
     }
   }
@@ -206,7 +197,7 @@ int look_at_processes(const std::vector<int>& pids, const request& asked) {
 /// Runs the program; this command ends as the program does.
 int look_at_program(const request& asked) {
   observe::observer by(sys::real_kernel(), asked.where.machine());
-  sample_writer writer(asked, asks_for_json(asked.given) || asked.given.has(flags::csv)
+  sample_writer writer(asked, asks_for_json(asked.given) || form_of(asked.given) == form::csv
                                   ? STDOUT_FILENO
                                   : STDERR_FILENO);
   std::vector<observe::thread_facts> threads; // at their most: none is left at the end

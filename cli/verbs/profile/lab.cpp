@@ -1,5 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include <filesystem>
+#include <iterator>
 
 #include <unistd.h>
 
@@ -11,7 +12,6 @@
 #include "cli/frame/terminal.hpp"
 #include "cli/lab/runner.hpp"
 #include "cli/start/flags.hpp"
-#include "cli/verbs/help_parts.hpp"
 #include "cli/verbs/profile/flags.hpp"
 #include "cli/verbs/profile/result.hpp"
 #include "launch/report_file.hpp"
@@ -23,11 +23,17 @@ namespace nodewise::cli {
 
 namespace {
 
-/// Options for this command; they are not passed to the command inside.
-constexpr auto outside =
-    join(on_a_machine, std::array{&flags::write_plan, &flags::output, &flags::input, &flags::json,
-                                  &flags::quiet, &flags::strict, &flags::color, &flags::prove,
-                                  &flags::no_prove, &flags::verbose});
+/// Options for this command; they are not passed to the command inside, which gets all others.
+std::vector<const flag*> outside(const invocation& given) {
+  constexpr std::array groups = {group::common, group::virtual_machine, group::input, group::plan,
+                                 group::results};
+  std::vector<const flag*> all;
+  std::ranges::copy_if(given.verb->flags, std::back_inserter(all), [&](const flag* each) {
+    const bool is_refused_inside = each == &flags::compare; // it takes no program
+    return !is_refused_inside && std::ranges::find(groups, each->group) != groups.end();
+  });
+  return all;
+}
 
 constexpr const char* prefix_of_files = ".nodewise-profile-";
 
@@ -70,7 +76,7 @@ std::vector<std::string> quiet_runner(const invocation& given, const machine& on
 
 counted_run run_inside(const invocation& given, const paths& from, const machine& on,
                        const std::string& file) {
-  std::vector<std::string> inside = given.arguments_without(outside);
+  std::vector<std::string> inside = given.arguments_without(outside(given));
   inside.insert(inside.begin() + 1, {"--quiet", "-o", file});
   if (given.has(flags::strict)) {
     inside.insert(inside.begin() + 1, "--strict");
@@ -114,7 +120,7 @@ struct plan_run {
     std::vector<std::string> runner = quiet_runner(given, on);
     std::erase(runner, "--tty");
     runner.insert(runner.end() - 1, "--discard");
-    std::vector<std::string> inside = given.arguments_without(outside);
+    std::vector<std::string> inside = given.arguments_without(outside(given));
     inside.front() = "run";
     inside.insert(inside.begin() + 1, {"--quiet", option_name(flags::plan), plan});
     return with_command(std::move(runner), from, inside);

@@ -114,7 +114,7 @@ void compare_profiles(const profile_result& before, const profile_result& after,
   const auto was = outcome_of(before);
   const auto is = outcome_of(after);
   const std::vector<std::string> doubt = comparison_doubts(before, after);
-  if (given.has(flags::json)) {
+  if (form_of(given) == form::json) {
     auto made =
         report::envelope("comparison", 1, machine_json(before.on.machine()), *before.settings);
     made["sites"] = report::json_list(sites, [](const compared_site& each) -> json {

@@ -98,8 +98,8 @@ std::string next_step(const profile_result& found, const advise::proposal& plan,
 
 void report_advice(const profile_result& seen, const invocation& given, int text_to,
                    const run_with_plan& run) {
-  const bool as_json = given.has(flags::json);
-  const bool as_text = !as_json && !given.has(flags::quiet);
+  const bool as_json = form_of(given) == form::json; // -o saves the profile, not the advice
+  const bool as_text = asks_for_text(given);
   const bool verbose = given.has(flags::verbose);
   if (!as_json && !as_text && !given.has(flags::write_plan)) {
     return;

@@ -144,10 +144,9 @@ ordered_json memory_json(const run_result& result) {
   ordered_json memory = {{"placement", result.placement()}};
   if (asked.agent && asked.agent->standard) {
     const placements::placement& standard = asked.agent->standard->what;
-    memory["owners"] =
-        json_list(placements::traits_of(standard.how).owners == placements::owned_by::all_threads
-                      ? asked.agent->owners
-                      : placements::owners_of(standard.owners));
+    memory["owners"] = json_list(placements::traits_of(standard.how).has_blocks()
+                                     ? asked.agent->owners
+                                     : placements::owners_of(standard.owners));
     if (standard.granule_bytes != 0) {
       memory["granule_bytes"] = standard.granule_bytes;
     }

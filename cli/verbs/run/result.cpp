@@ -21,7 +21,6 @@ namespace {
 using launch::object_report;
 using launch::process_report;
 using nlohmann::ordered_json;
-using placements::kind;
 using report::tone;
 
 /// The placement that the agent was given for an object; nullptr if none.
@@ -168,7 +167,7 @@ std::optional<double> run_result::local_share(const process_report& process,
     return std::nullopt;
   }
   const launch::agent_placement* const where = placement_of(asked, object);
-  const bool counted = where == nullptr || where->what.how == kind::blocked;
+  const bool counted = where == nullptr || placements::traits_of(where->what.how).has_blocks();
   return has_owners() && counted && !object.resized ? object.locality() : std::nullopt;
 }
 
