@@ -111,7 +111,7 @@ TEST(Profile, ComplaintsNameTheField) {
   EXPECT_NE(about([&](json& all) { object(all)["strat"] = 1; }).find("strat"), std::string::npos);
   EXPECT_NE(about([&](json& all) { all["programs"][0].erase("threads"); }).find("threads"),
             std::string::npos);
-  EXPECT_NE(about([&](json& all) { all["schema"] = "nodewise/profile/2"; }), "");
+  EXPECT_NE(about([&](json& all) { all["schema"] = "nodewise/profile/3"; }), "");
 }
 
 TEST(Profile, RunsThatDoNotFitAreNoRuns) {
