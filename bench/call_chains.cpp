@@ -14,7 +14,9 @@
 #include <utility>
 #include <vector>
 
+#include <elfutils/libdwfl.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include "symbols/chain_names.hpp"
 #include "symbols/unwind.hpp"
@@ -94,6 +96,75 @@ void time(const char* name, const std::function<void()>& prepare, std::size_t co
   std::printf("\n");
 }
 
+/// The same chains by elfutils, which unwinds a thread whose memory and registers a caller gives.
+class dwfl_unwinder {
+ public:
+  dwfl_unwinder() : session_(dwfl_begin(&files)) {
+    const bool known = session_ != nullptr && dwfl_linux_proc_report(session_, ::getpid()) == 0 &&
+                       dwfl_report_end(session_, nullptr, nullptr) == 0 &&
+                       dwfl_attach_state(session_, nullptr, ::getpid(), &thread, this);
+    if (!known) {
+      std::fprintf(stderr, "libdwfl: %s\n", dwfl_errmsg(-1));
+      std::exit(1);
+    }
+  }
+  dwfl_unwinder(const dwfl_unwinder&) = delete;
+  dwfl_unwinder& operator=(const dwfl_unwinder&) = delete;
+  ~dwfl_unwinder() { dwfl_end(session_); }
+
+  std::size_t frames(const sample& of) {
+    sample_ = &of;
+    std::size_t count = 0;
+    (void)dwfl_getthread_frames(
+        session_, ::getpid(),
+        [](Dwfl_Frame* frame, void* into) -> int {
+          Dwarf_Addr pc = 0;
+          if (dwfl_frame_pc(frame, &pc, nullptr)) {
+            ++*static_cast<std::size_t*>(into);
+          }
+          return DWARF_CB_OK;
+        },
+        &count);
+    return count;
+  }
+
+ private:
+  static const sample& sample_of(void* unwinder) {
+    return *static_cast<dwfl_unwinder*>(unwinder)->sample_;
+  }
+  static pid_t next_thread(Dwfl*, void* unwinder, void** state) {
+    const bool first = *state == nullptr;
+    *state = unwinder;
+    return first ? ::getpid() : 0;
+  }
+  static bool read_memory(Dwfl*, Dwarf_Addr address, Dwarf_Word* into, void* unwinder) {
+    const sample& of = sample_of(unwinder);
+    const std::uint64_t offset = address - of.at.get(of.at.stack_pointer_number()).value_or(0);
+    if (offset + sizeof *into > of.stack.size()) {
+      return false;
+    }
+    std::memcpy(into, of.stack.data() + offset, sizeof *into);
+    return true;
+  }
+  static bool set_registers(Dwfl_Thread* of, void* unwinder) {
+    const sample& from = sample_of(unwinder);
+    for (int number = 0; number <= 16; ++number) {
+      const Dwarf_Word value = from.at.get(static_cast<std::uint64_t>(number)).value_or(0);
+      if (!dwfl_thread_state_registers(of, number, 1, &value)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  static constexpr Dwfl_Callbacks files{dwfl_linux_proc_find_elf, dwfl_standard_find_debuginfo,
+                                        nullptr, nullptr};
+  static constexpr Dwfl_Thread_Callbacks thread{next_thread,   nullptr, read_memory,
+                                                set_registers, nullptr, nullptr};
+  Dwfl* session_;
+  const sample* sample_ = nullptr;
+};
+
 } // namespace
 
 int main() {
@@ -118,6 +189,19 @@ int main() {
           frames += chain(i).size();
         }
       });
+  dwfl_unwinder peer;
+  constexpr std::size_t fewer = chains / 10;
+  time(
+      "chain by libdwfl", [] {}, fewer,
+      [&] {
+        for (std::size_t i = 0; i < fewer; ++i) {
+          frames += peer.frames(samples[i % samples.size()]);
+        }
+      });
+  if (peer.frames(samples[0]) != chain(0).size()) {
+    std::fprintf(stderr, "libdwfl finds %zu frames, not %zu\n", peer.frames(samples[0]),
+                 chain(0).size());
+  }
   time(
       "chain with names", [&] { namer = chain_namer(); }, chains,
       [&] {
