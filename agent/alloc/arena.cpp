@@ -41,6 +41,10 @@ void arena::open(char* space, std::size_t bytes, void* side, std::size_t begin,
   space_ = space;
   bytes_ = bytes;
   begin_ = begin;
+  // Threads that request blocks at once may lose each other's counts.
+  if (earlier.bytes > bytes / 2 || earlier.blocks == 0) {
+    earlier = {};
+  }
   earlier_ = earlier.blocks;
   const std::size_t top = begin + earlier.bytes;
   top_.store(top, relaxed);

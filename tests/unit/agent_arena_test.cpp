@@ -67,6 +67,17 @@ TEST_F(Arena, LeavesRoomForEarlierBlocks) {
   EXPECT_EQ(late.freed(), late.own_blocks());
 }
 
+TEST_F(Arena, LeavesNoRoomByWrongCounts) {
+  for (const arena::room wrong : {arena::room{std::size_t{0} - 16, 3}, arena::room{8016, 0}}) {
+    alignas(arena) unsigned char state[sizeof(arena)] = {};
+    arena& late = reinterpret_cast<arena&>(state);
+    late.open(space_, bytes, side_, begin, wrong);
+    EXPECT_EQ(late.allocate(100), space_ + begin + arena::header_bytes);
+    EXPECT_EQ(late.own_blocks(), 1U);
+    EXPECT_EQ(late.blocks(), 1U);
+  }
+}
+
 TEST_F(Arena, BlocksFollowEachOtherInOrderAndAreZero) {
   const char* last = space_ + begin - 528;
   for (std::size_t i = 0; i < 1000; ++i) {
