@@ -46,20 +46,16 @@ long bind_one(char* start, std::size_t bytes, sys::policy mode, const node_mask&
 }
 
 sys::policy policy_of(placement_kind kind, std::size_t nodes) noexcept {
-  switch (kind) {
-  case placement_kind::bind:
+  using placements::kernel_policy;
+  switch (placements::traits_of(kind).policy) {
+  case kernel_policy::bind:
     return sys::policy::bind;
-  case placement_kind::prefer:
+  case kernel_policy::prefer:
     return nodes > 1 ? sys::policy::preferred_many : sys::policy::preferred;
-  case placement_kind::local:
+  case kernel_policy::local:
     return sys::policy::local;
-  case placement_kind::none:
-  case placement_kind::interleave:
-  case placement_kind::weighted:
-  case placement_kind::blocked:
-  case placement_kind::cyclic:
-  case placement_kind::thread:
-  case placement_kind::map:
+  case kernel_policy::none:
+  case kernel_policy::interleave:
     break;
   }
   return sys::policy::interleave;

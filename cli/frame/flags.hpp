@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <string_view>
 
 namespace nodewise::cli {
@@ -46,6 +47,7 @@ struct flag {
   std::string_view help;
   std::string_view alias = no_text; ///< an older long form, still accepted
   bool stands_alone = false;        ///< prints an answer and starts no program
+  bool is_form = false; ///< selects the form of the result; such flags exclude each other
 };
 
 using flag_list = const flag*;
@@ -59,13 +61,29 @@ constexpr auto join(const std::array<T, N>&... parts) {
   return all;
 }
 
+/// A form of a result besides text. A verb lists its forms in verbs/NAME/flags.hpp, and each writer
+/// has a source file of its own.
+template <class Result>
+struct form {
+  const flag* by; ///< the flag that selects it
+  std::string (*write)(const Result&);
+  bool in_parts = false; ///< may be written while the result is still growing
+};
+
+template <class Result, std::size_t N>
+constexpr auto flags_of(const std::array<form<Result>, N>& forms) {
+  std::array<flag_list, N> all{};
+  std::ranges::transform(forms, all.begin(), &form<Result>::by);
+  return all;
+}
+
 namespace flags {
 
 // Common options: they mean the same in every verb.
-inline constexpr flag json{.name = "json",
-                           .help = "print the result as JSON; with -o, write it to FILE"};
+inline constexpr flag json{
+    .name = "json", .help = "print the result as JSON; with -o, write it to FILE", .is_form = true};
 inline constexpr flag csv{
-    .name = "csv", .group = group::results, .help = "print the result as CSV"};
+    .name = "csv", .group = group::results, .help = "print the result as CSV", .is_form = true};
 inline constexpr flag quiet{.name = "quiet",
                             .letter = 'q',
                             .help = "print no text, only errors; JSON and files are still written"};

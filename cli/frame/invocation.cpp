@@ -23,6 +23,11 @@ bool invocation::has(const flag& which) const noexcept {
   return std::ranges::any_of(options, [&](const option& o) { return o.what == &which; });
 }
 
+const flag* invocation::selected_form() const noexcept {
+  const auto found = std::ranges::find_if(options, &flag::is_form, &option::what);
+  return found == options.end() ? nullptr : found->what;
+}
+
 std::optional<std::string_view> invocation::text(const flag& which) const noexcept {
   const auto latest_first = std::views::reverse(options);
   const auto found = std::ranges::find(latest_first, &which, &option::what);

@@ -26,6 +26,8 @@ struct invocation {
   std::vector<std::string> program; ///< the program to start and its arguments, or empty
 
   [[nodiscard]] bool has(const flag& which) const noexcept;
+  /// The flag that selects the form of the result; nullptr without one.
+  [[nodiscard]] const flag* selected_form() const noexcept;
   /// The text given last, or nullopt.
   [[nodiscard]] std::optional<std::string_view> text(const flag& which) const noexcept;
   /// Every text given for a `list` flag.

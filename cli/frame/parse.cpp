@@ -199,11 +199,22 @@ class reader {
     if (!v.actions.empty() && given_.operands.empty()) {
       refuse(command(), "the action is missing", hint("", "lists the actions"));
     }
-    for (const auto& [a, b] : v.excludes) {
-      if (given_.has(*a) && given_.has(*b)) {
-        refuse(fmt::format("{} and {}", option_name(*a), option_name(*b)),
-               "they cannot be combined", "leave one of them out");
+    const flag* form = nullptr;
+    for (const flag* const each : v.flags) {
+      if (each->is_form && given_.has(*each)) {
+        refuse_both(form, each);
+        form = each;
       }
+    }
+    for (const auto& [a, b] : v.excludes) {
+      refuse_both(given_.has(*a) ? a : nullptr, given_.has(*b) ? b : nullptr);
+    }
+  }
+  /// Throws if both options are given, that is, neither is null.
+  static void refuse_both(const flag* a, const flag* b) {
+    if (a != nullptr && b != nullptr) {
+      refuse(fmt::format("{} and {}", option_name(*a), option_name(*b)), "they cannot be combined",
+             "leave one of them out");
     }
   }
 

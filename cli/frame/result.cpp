@@ -103,31 +103,25 @@ nlohmann::ordered_json settings_json(sys::kernel& of) {
           {"virtual", or_unavailable(found.virtualisation)}};
 }
 
-void write_result(const nlohmann::ordered_json& result, const invocation& given) {
-  write_result_text(report::json_text(result), given);
-}
-
-form form_of(const invocation& given) {
-  return given.has(flags::json)    ? form::json
-         : given.has(flags::csv)   ? form::csv
-         : given.has(flags::quiet) ? form::none
-                                   : form::text;
-}
-
-bool asks_for_json(const invocation& given) {
-  const form asked = form_of(given);
-  return asked == form::json || (given.has(flags::output) && asked != form::csv);
+const flag* form_to_write(const invocation& given) {
+  const flag* const selected = given.selected_form();
+  return selected == nullptr && given.has(flags::output) ? &flags::json : selected;
 }
 
 bool asks_for_text(const invocation& given) {
-  return form_of(given) == form::text;
+  return given.selected_form() == nullptr && !given.has(flags::quiet);
 }
 
-void show_result(const invocation& given, const std::function<nlohmann::ordered_json()>& as_json,
-                 const std::function<std::string(const report::style&)>& as_text) {
-  if (asks_for_json(given)) {
-    write_result(as_json(), given);
-  }
+void refuse_form(const flag& by) {
+  throw error(error_kind::usage, option_name(by), "this result does not have that form",
+              "leave the option out");
+}
+
+std::string json_of(const json_maker& make) {
+  return report::json_text(make());
+}
+
+void show_text(const invocation& given, const text_maker& as_text) {
   if (asks_for_text(given)) {
     write_out(as_text(style_of(STDOUT_FILENO, given)));
   }
@@ -139,7 +133,7 @@ void check_output(const invocation& given) {
   }
 }
 
-void write_result_text(std::string_view text, const invocation& given) {
+void write_result(std::string_view text, const invocation& given) {
   if (const auto pattern = given.text(flags::output)) {
     write_to_file(flags::output, *pattern, text);
   } else {

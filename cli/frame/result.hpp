@@ -2,6 +2,8 @@
 #pragma once
 
 #include <functional>
+#include <span>
+#include <type_traits>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -16,25 +18,53 @@ namespace nodewise::cli {
 
 /// Writes a result where -o says, else to standard output. Throws `error`: (usage) for an invalid
 /// file name, (system) if it cannot be written. A file appears whole or not at all.
-void write_result(const nlohmann::ordered_json& result, const invocation& given);
-
-enum class form { none, text, json, csv };
-/// The form that the options select; a verb that reports elsewhere also goes by it.
-[[nodiscard]] form form_of(const invocation& given);
-/// Whether the result is asked for as JSON: with --json, and with -o unless another format is.
-[[nodiscard]] bool asks_for_json(const invocation& given);
-/// Whether it is asked for as text; text may accompany a result file.
-[[nodiscard]] bool asks_for_text(const invocation& given);
-/// Writes the result in the forms that the options ask for.
-void show_result(const invocation& given, const std::function<nlohmann::ordered_json()>& as_json,
-                 const std::function<std::string(const report::style&)>& as_text);
-
+void write_result(std::string_view result, const invocation& given);
 /// Call before computing a result. Throws what `write_result` would throw, as far as that can be
 /// checked now.
 void check_output(const invocation& given);
 
-/// The same for a result in another tool's format.
-void write_result_text(std::string_view text, const invocation& given);
+/// The form that goes where `write_result` writes: the selected one, or JSON if only -o is given;
+/// nullptr without both. A verb that reports elsewhere also goes by it.
+[[nodiscard]] const flag* form_to_write(const invocation& given);
+/// Whether the result is asked for as text; text may accompany a result file.
+[[nodiscard]] bool asks_for_text(const invocation& given);
+
+[[noreturn]] void refuse_form(const flag& by);
+template <class Result>
+using forms_of = std::span<const form<std::type_identity_t<Result>>>;
+
+/// The result in this form. Throws `error` (usage) if this result of the verb does not have it.
+template <class Result>
+[[nodiscard]] std::string written(const flag& by, forms_of<Result> forms, const Result& what) {
+  const auto found = std::ranges::find(forms, &by, &form<Result>::by);
+  if (found == forms.end()) {
+    refuse_form(by);
+  }
+  return found->write(what);
+}
+/// Writes the result in the form that the options ask for, if they ask for one.
+template <class Result>
+void write_form(const invocation& given, forms_of<Result> forms, const Result& what) {
+  if (const flag* const by = form_to_write(given)) {
+    write_result(written(*by, forms, what), given);
+  }
+}
+
+using text_maker = std::function<std::string(const report::style&)>;
+/// Prints the text if the options ask for it.
+void show_text(const invocation& given, const text_maker& as_text);
+/// Writes the result in the forms that the options ask for, and as text.
+template <class Result>
+void show_result(const invocation& given, forms_of<Result> forms, const Result& what,
+                 const text_maker& as_text) {
+  write_form(given, forms, what);
+  show_text(given, as_text);
+}
+
+/// The forms of a result that has only JSON and text: `show_result<json_maker>(...)`.
+using json_maker = std::function<nlohmann::ordered_json()>;
+[[nodiscard]] std::string json_of(const json_maker& make);
+inline constexpr std::array json_only = {form<json_maker>{&flags::json, json_of}};
 
 /// The same two functions for another option that names a file. `which` appears in the errors.
 void check_file(const flag& which, std::string_view pattern);

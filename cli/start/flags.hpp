@@ -4,6 +4,7 @@
 #pragma once
 
 #include "cli/frame/flags.hpp"
+#include "placement/words.hpp"
 
 namespace nodewise::cli::flags {
 
@@ -124,15 +125,16 @@ inline constexpr flag localalloc{
     .letter = 'l',
     .group = group::memory,
     .help = "allocate memory on the node of the processor that first touches it"};
+inline constexpr auto memory_help = [] {
+  placements::word_list made;
+  made.add("place memory: ");
+  placements::add_command_words(made, false, true);
+  made.add("; or place each large array (see --threshold): ");
+  placements::add_command_words(made, true, true);
+  return made;
+}();
 inline constexpr flag memory{
-    .name = "memory",
-    .value = "PLACEMENT",
-    .group = group::memory,
-    .help =
-        "place memory: local, bind:NODES, prefer:NODES, interleave[:NODES]; or, for each large "
-        "array (see --threshold): blocked (one part per thread), rows:SIZE (the same, of whole "
-        "rows), cyclic:SIZE[:NODES] (pieces of "
-        "SIZE in turn), weighted:NODE=WEIGHT,..., weighted:auto[:NODES] (by measured bandwidth)"};
+    .name = "memory", .value = "PLACEMENT", .group = group::memory, .help = memory_help.view()};
 inline constexpr flag rule{.name = "rule",
                            .value = "WHICH:PLACEMENT",
                            .kind = flag_kind::list,

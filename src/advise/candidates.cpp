@@ -100,20 +100,11 @@ model::page_map map_under(const analysis_input& of, const item& what, const cand
   }
   const std::size_t pages = filled_pages(of, what);
   const positions nodes = nodes_of_threads(of, what.program, homes);
-  switch (how.where.how) {
-  case kind::blocked:
-    return by_parts(of, pages, parts_for(positions_to(nodes.size())), nodes, what.now);
-  case kind::map:
-  case kind::thread:
-    return by_parts(of, pages, how.where.owners, nodes, what.now);
-  case kind::interleave:
-  case kind::weighted:
-  case kind::cyclic:
-  case kind::none:
-  case kind::local:
-  case kind::bind:
-  case kind::prefer:
-    break;
+  const placements::traits& is = placements::traits_of(how.where.how);
+  if (is.has_blocks() || is.owners == placements::owned_by::threads) {
+    return by_parts(of, pages,
+                    is.has_blocks() ? parts_for(positions_to(nodes.size())) : how.where.owners,
+                    nodes, what.now);
   }
   positions memories;
   for (const placements::owner_run& run : how.where.owners) {

@@ -62,28 +62,18 @@ std::string reason(const analysis& of, const assignment& what) {
   const std::string name = of.sites[what.site].name;
   std::string text = name + ": ";
   const placements::placement& where = what.how.where;
-  switch (where.how) {
-  case kind::blocked:
+  const placements::traits& is = placements::traits_of(where.how);
+  if (is.has_blocks()) {
     text += "threads use it in equal blocks";
-    break;
-  case kind::map:
+  } else if (is.divided == placements::division::parts) {
     text += "each part to the node that uses it most";
-    break;
-  case kind::thread:
+  } else if (is.owners == placements::owned_by::threads) {
     text += fmt::format("thread {} and its node use it most", where.owners.front().owner);
-    break;
-  case kind::interleave:
-  case kind::weighted:
+  } else if (is.owners == placements::owned_by::nodes) {
     text += where.owners.empty() ? "all nodes use its pages"
                                  : "memories without threads take their part of its traffic";
-    break;
-  case kind::cyclic:
-  case kind::none:
-  case kind::local:
-  case kind::bind:
-  case kind::prefer:
+  } else {
     text += "as it is";
-    break;
   }
   if (of.assumed) {
     return text + " (assumed: who uses it was not observed)";

@@ -37,7 +37,7 @@ std::string settings_text(const agent_orders& orders, const std::string& report)
   const auto add = [&](const char* key, const std::string& value) {
     text += value.empty() ? "" : fmt::format(";{}={}", key, value);
   };
-  add("owners", placements::wire_text(runs_of(orders.owners)));
+  add("owners", placements::wire_text(placements::runs_of(orders.owners)));
   add("default", orders.standard ? placements::wire_text(orders.standard->what) : "");
   for (const agent_rule& rule : orders.rules) {
     add("rule", text_of(rule));
@@ -61,7 +61,7 @@ std::string settings_text(const agent_orders& orders, const std::string& report)
 
 /// Checks the agent's limits here, not only when the program runs.
 void check_limits(const agent_orders& orders) {
-  std::size_t runs = runs_of(orders.owners).size();
+  std::size_t runs = placements::runs_of(orders.owners).size();
   std::size_t code = 0;
   std::size_t above = 0;
   if (orders.standard) {

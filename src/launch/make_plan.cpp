@@ -192,19 +192,6 @@ bool planned_file::is_incomplete() const noexcept {
          std::ranges::any_of(entries, [](const entry& each) { return !each.left_out.empty(); });
 }
 
-std::vector<placements::owner_run> runs_of(const std::vector<node_id>& owners) {
-  std::vector<placements::owner_run> runs;
-  for (const node_id node : owners) {
-    const auto owner = static_cast<std::size_t>(to_int(node));
-    if (!runs.empty() && runs.back().owner == owner) {
-      ++runs.back().parts;
-    } else {
-      runs.push_back({1, owner});
-    }
-  }
-  return runs;
-}
-
 void take_threads_of_plan(run_options& options) {
   if (options.plan) {
     take_binding(options, *options.plan);

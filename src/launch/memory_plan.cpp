@@ -7,6 +7,7 @@
 #include "launch/counted.hpp"
 #include "launch/executable.hpp"
 #include "launch/planning.hpp"
+#include "placement/resolve.hpp"
 #include "spec/spec.hpp"
 
 namespace nodewise::launch {
@@ -24,10 +25,13 @@ placements::placement placement_of(const planning& now, const memory_choice& cho
   });
 }
 
+node_set all_memories(const planning& now) {
+  return spec::resolve_nodes("all", now.here, spec::node_purpose::memory);
+}
+
 /// Without a list all nodes with memory.
 node_set nodes_of(const planning& now, const placements::placement& what) {
-  return what.owners.empty() ? spec::resolve_nodes("all", now.here, spec::node_purpose::memory)
-                             : placements::nodes_of(what.owners);
+  return what.owners.empty() ? all_memories(now) : placements::nodes_of(what.owners);
 }
 
 /// Whether the agent divides objects for it: the kernel has no such policy.
@@ -50,48 +54,48 @@ memory_policy preferred(const memory_choice& choice, node_set nodes) {
 
 /// The policy of the whole process, if the kernel has a policy for the choice.
 std::optional<memory_policy> process_policy(const planning& now) {
+  using placements::kernel_policy;
   const memory_choice& choice = now.options.memory;
   const auto nodes = [&] { return nodes_of(now, placement_of(now, choice)); };
-  switch (choice.how) {
-  case kind::local:
+  switch (placements::traits_of(choice.how).policy) {
+  case kernel_policy::none:
+    break;
+  case kernel_policy::local:
     return memory_policy{sys::policy::local, {}};
-  case kind::bind:
+  case kernel_policy::bind:
     return memory_policy{now.options.balancing ? sys::policy::bind_and_balance : sys::policy::bind,
                          nodes()};
-  case kind::interleave:
+  case kernel_policy::interleave:
     return memory_policy{choice.variant == policy_variant::by_kernel_weights
                              ? sys::policy::weighted_interleave
                              : sys::policy::interleave,
                          nodes()};
-  case kind::prefer:
+  case kernel_policy::prefer:
     return preferred(choice, nodes());
-  case kind::none:
-  case kind::weighted:
-  case kind::blocked:
-  case kind::cyclic:
-  case kind::thread:
-  case kind::map:
-    break;
   }
   return std::nullopt;
 }
 
 agent_placement for_agent(const planning& now, const memory_choice& choice) {
-  agent_placement made{placement_of(now, choice)};
-  placements::placement& what = made.what;
-  if (placements::is_by_measurement(what)) {
+  agent_placement made;
+  const auto measured = [&](const node_set& nodes) {
     if (!now.options.weigh) {
       throw error(error_kind::usage, "weighted:auto", "measurements cannot be read here",
                   "give the weights: weighted:0=3,1=1");
     }
-    measured_weights found = now.options.weigh(now.here, nodes_of(now, what));
-    what.owners = std::move(found.weights);
+    measured_weights found = now.options.weigh(now.here, nodes);
     made.measured_in = std::move(found.file);
-  } else if (what.how == kind::cyclic && what.owners.empty()) {
-    what.owners = placements::in_turn(nodes_of_threads(now));
-  } else if (what.how == kind::interleave) {
-    what.owners = placements::in_turn(nodes_of(now, what));
-  }
+    return std::move(found.weights);
+  };
+  const placements::surroundings here{
+      [&] { return owners_of_threads(now, choice.typed.shown()); },
+      0,
+      [&] { return all_memories(now); },
+      [&] { return nodes_of_threads(now); },
+      measured,
+  };
+  made.what =
+      placements::resolved(placement_of(now, choice), placements::grammar::command_line, here);
   return made;
 }
 
@@ -227,9 +231,9 @@ void do_without(const planning& now, const agent_orders& orders, const obstacle&
     cannot(now.options.plan->shown(), "its objects are not placed");
   }
   if (orders.standard) {
-    node_set nodes =
-        placements::nodes_of(is_by_blocks(now.options.memory.how) ? runs_of(orders.owners)
-                                                                  : orders.standard->what.owners);
+    node_set nodes = placements::nodes_of(is_by_blocks(now.options.memory.how)
+                                              ? placements::runs_of(orders.owners)
+                                              : orders.standard->what.owners);
     cannot(fmt::format("--memory {}", placements::word_of(now.options.memory.how)),
            fmt::format("its memory is interleaved over node {} instead", nodes.to_string()));
     now.into.memory = {sys::policy::interleave, std::move(nodes)};

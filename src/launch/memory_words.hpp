@@ -55,9 +55,7 @@ struct memory_rule : plans::object_match {
   memory_choice where;
 };
 
-/// "local", "bind:NODES", "prefer:NODES", "interleave[:NODES]", "weighted:NODE=WEIGHT,...",
-/// "weighted:auto[:NODES]", "blocked", "cyclic:SIZE[:NODES]". Throws `error` (usage), which names
-/// `option`.
+/// A word of the command line (placement/kind.hpp). Throws `error` (usage), which names `option`.
 [[nodiscard]] memory_choice parse_placement(std::string_view text, const std::string& option);
 
 /// One of numactl's options with its nodes; `local` takes none.

@@ -62,9 +62,6 @@ struct agent_rule : plans::object_match {
 /// The kernel's limit for one variable, including its name and terminator (MAX_ARG_STRLEN).
 inline constexpr std::size_t longest_variable = std::size_t{128} << 10;
 
-/// Owners in order as runs of the same node.
-[[nodiscard]] std::vector<placements::owner_run> runs_of(const std::vector<node_id>& owners);
-
 /// What the preloaded agent has to do.
 struct agent_orders {
   std::string library;

@@ -9,12 +9,11 @@
 #include "agent/protocol.h"
 #include "base/path.hpp"
 #include "launch/planning.hpp"
+#include "placement/resolve.hpp"
 
 namespace nodewise::launch {
 
 namespace {
-
-using placements::kind;
 
 /// Which file a plan's offsets refer to, as far as that is known before it runs.
 enum class binary {
@@ -23,9 +22,6 @@ enum class binary {
   other,     ///< another build of it
   elsewhere, ///< this is another program, which may start the planned one
 };
-
-/// The most parts of a map: in an object of 4 GiB an edge moves by at most a page.
-constexpr std::uint64_t most_parts = std::uint64_t{1} << 20;
 
 /// The most characters for all rules together; the rest is for the agent's other settings.
 constexpr std::size_t most_text = longest_variable - (std::size_t{12} << 10);
@@ -46,8 +42,8 @@ class plan_rules {
  public:
   plan_rules(const planning& now, std::string program, agent_orders& into)
       : now_(now), choice_(*now.options.plan), file_(choice_.file), program_(std::move(program)),
-        module_(last_part(program_)), into_(into), runs_(runs_of(into.owners).size()),
-        text_(placements::wire_text(runs_of(into.owners)).size()) {
+        module_(last_part(program_)), into_(into), runs_(placements::runs_of(into.owners).size()),
+        text_(placements::wire_text(placements::runs_of(into.owners)).size()) {
     for (const agent_rule& typed : into.rules) {
       text_ += text_of(typed).size();
       runs_ += typed.where.what.owners.size();
@@ -215,34 +211,18 @@ class plan_rules {
   }
 
   /// Threads become the nodes that they run on.
-  [[nodiscard]] placements::placement for_agent(placements::placement where) const {
-    switch (where.how) {
-    case kind::interleave:
-      if (where.owners.empty()) {
-        where.owners = placements::in_turn(nodes_of_threads(now_));
-      }
-      check_memories(where);
-      break;
-    case kind::weighted:
-      check_memories(where);
-      break;
-    case kind::cyclic:
-      where.owners = runs_of(into_.owners);
-      break;
-    case kind::thread:
-      where.owners = runs_of({node_of(where.owners.front().owner)});
-      break;
-    case kind::map:
-      where.owners = owners_of_parts(where.owners);
-      break;
-    case kind::none:
-    case kind::local:
-    case kind::bind:
-    case kind::prefer:
-    case kind::blocked:
-      break;
+  [[nodiscard]] placements::placement for_agent(const placements::placement& where) const {
+    const placements::surroundings here{
+        [&] { return into_.owners; },
+        file_.threads,
+        [&] { return now_.here.memory_nodes(); },
+        [&] { return nodes_of_threads(now_); },
+    };
+    auto made = placements::resolved(where, placements::grammar::plan_file, here);
+    if (placements::traits_of(where.how).owners == placements::owned_by::nodes) {
+      check_memories(made);
     }
-    return where;
+    return made;
   }
 
   void check_memories(const placements::placement& where) const {
@@ -254,35 +234,6 @@ class plan_rules {
                   "make a plan for this machine");
       }
     }
-  }
-
-  /// 0 in the file: the number of threads here.
-  [[nodiscard]] std::size_t planned_threads() const {
-    return file_.threads == 0 ? into_.owners.size() : file_.threads;
-  }
-
-  void check_thread(std::size_t thread) const {
-    if (thread >= planned_threads()) {
-      leave_out(fmt::format("it names thread {}, and there are {}", thread, planned_threads()),
-                "write in \"threads\" for how many it was made: \"count\"");
-    }
-  }
-
-  [[nodiscard]] node_id node_of(std::size_t thread) const {
-    check_thread(thread);
-    return into_.owners[placements::scaled_thread(thread, planned_threads(), into_.owners.size())];
-  }
-
-  [[nodiscard]] std::vector<placements::owner_run>
-  owners_of_parts(const std::vector<placements::owner_run>& parts) const {
-    for (const placements::owner_run& run : parts) {
-      check_thread(run.owner);
-    }
-    auto by_node = placements::scaled_parts(parts, planned_threads(), into_.owners.size());
-    for (placements::owner_run& run : by_node) { // replaces the thread by its node
-      run.owner = static_cast<std::size_t>(to_int(into_.owners[run.owner]));
-    }
-    return placements::simplified(std::move(by_node), most_parts);
   }
 
   /// The agent's tables and the variable that carries the rules are limited.

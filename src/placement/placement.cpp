@@ -20,6 +20,19 @@ std::vector<owner_run> in_turn(const node_set& nodes) {
   return runs;
 }
 
+std::vector<owner_run> runs_of(const std::vector<node_id>& owners) {
+  std::vector<owner_run> runs;
+  for (const node_id node : owners) {
+    const auto owner = static_cast<std::size_t>(to_int(node));
+    if (!runs.empty() && runs.back().owner == owner) {
+      ++runs.back().parts;
+    } else {
+      runs.push_back({1, owner});
+    }
+  }
+  return runs;
+}
+
 node_set nodes_of(const std::vector<owner_run>& runs) {
   node_set nodes;
   for (const owner_run& run : runs) {
@@ -41,21 +54,40 @@ bool is_by_measurement(const placement& what) noexcept {
          std::ranges::all_of(what.owners, [](const owner_run& run) { return run.parts == 0; });
 }
 
+namespace {
+
+bool takes_size(rest what) noexcept {
+  return what == rest::row || what == rest::granule || what == rest::perhaps_granule;
+}
+
+/// The word that is written for it. A kind may have one without a size and one with it.
+const char* written_word(const placement& what) {
+  for (const word& each : all_words) {
+    if (each.how == what.how && what.granule_bytes != 0 && takes_size(each.in_command)) {
+      return each.name;
+    }
+  }
+  return word_of(what.how);
+}
+
+} // namespace
+
 std::string text_of(const placement& what) {
-  const std::string word = word_of(what.how);
+  const char* const name = written_word(what);
   if (what.granule_bytes != 0) {
-    return fmt::format("{}:{}", what.how == kind::blocked ? rows_word : word,
-                       exact_size_text(what.granule_bytes));
+    return fmt::format("{}:{}", name, exact_size_text(what.granule_bytes));
   }
-  if (what.owners.empty() || what.how == kind::cyclic || what.how == kind::map) {
-    return word;
+  const traits& is = traits_of(what.how);
+  if (what.owners.empty() || is.granule == granule_field::always || what.how == kind::map) {
+    return name;
   }
+  const bool weights = is.owners == owned_by::nodes && is.divided == division::rounds;
   const auto weight_text = [](const owner_run& run) {
     return fmt::format("{}={}", run.owner, run.parts);
   };
-  return fmt::format("{}:{}", word,
-                     what.how == kind::weighted ? joined(what.owners, ",", weight_text)
-                                                : nodes_of(what.owners).to_string());
+  return fmt::format("{}:{}", name,
+                     weights ? joined(what.owners, ",", weight_text)
+                             : nodes_of(what.owners).to_string());
 }
 
 namespace {

@@ -43,6 +43,8 @@ struct placement {
 
 /// Nodes as owners with one turn each.
 [[nodiscard]] std::vector<owner_run> in_turn(const node_set& nodes);
+/// Owners in order as runs of the same node.
+[[nodiscard]] std::vector<owner_run> runs_of(const std::vector<node_id>& owners);
 /// The nodes, each once.
 [[nodiscard]] node_set nodes_of(const std::vector<owner_run>& runs);
 /// The nodes, each as often as it has parts.
@@ -53,13 +55,8 @@ struct placement {
   return node_id{static_cast<int>(run.owner)};
 }
 
-/// The places that a placement is written in; their words differ a little.
-enum class grammar {
-  command_line, ///< local, bind:NODES, prefer:NODES, interleave[:NODES], weighted:NODE=WEIGHT,...,
-                ///< weighted:auto[:NODES], blocked, rows:SIZE, cyclic:SIZE[:NODES]
-  plan_file,    ///< none, blocked, rows:SIZE, interleave[:NODES], weighted:NODE=WEIGHT,...,
-                ///< cyclic[:SIZE], thread:N
-};
+/// The places that a placement is written in. Their words (`all_words`) differ a little.
+enum class grammar { command_line, plan_file };
 /// Resolves a list of nodes, such as "0-3" or "all".
 using node_reader = std::function<node_set(std::string_view list)>;
 

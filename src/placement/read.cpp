@@ -2,7 +2,7 @@
 //
 // Reads a placement from the words of the command line and of plan files.
 #include <algorithm>
-#include <array>
+#include <iterator>
 #include <limits>
 
 #include <nodewise/error.hpp>
@@ -10,49 +10,11 @@
 #include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "placement/placement.hpp"
+#include "placement/words.hpp"
 
 namespace nodewise::placements {
 
 namespace {
-
-/// What follows a word after a colon.
-enum class rest {
-  nothing,
-  nodes,
-  perhaps_nodes,
-  weights,
-  row,
-  granule,
-  perhaps_granule,
-  thread,
-  never
-};
-
-struct word {
-  kind how;
-  rest in_command;
-  rest in_plan;
-  const char* name = word_of(how);
-};
-constexpr std::array grammar_of_words = {
-    word{kind::none, rest::never, rest::nothing},
-    word{kind::local, rest::nothing, rest::never},
-    word{kind::bind, rest::nodes, rest::never},
-    word{kind::prefer, rest::nodes, rest::never},
-    word{kind::interleave, rest::perhaps_nodes, rest::perhaps_nodes},
-    word{kind::weighted, rest::weights, rest::weights},
-    word{kind::blocked, rest::nothing, rest::nothing},
-    word{kind::blocked, rest::row, rest::row, rows_word},
-    word{kind::cyclic, rest::granule, rest::perhaps_granule},
-    word{kind::thread, rest::never, rest::thread},
-};
-
-constexpr const char* command_hint =
-    "write local, bind:NODES, prefer:NODES, interleave[:NODES], weighted:NODE=WEIGHT,..., "
-    "weighted:auto[:NODES], blocked, rows:SIZE or cyclic:SIZE[:NODES]";
-constexpr const char* plan_hint =
-    "write none, blocked, rows:SIZE, interleave, interleave:NODES, weighted:NODE=WEIGHT,..., "
-    "cyclic, cyclic:SIZE, thread:N or { \"map\": ... }";
 
 constexpr std::uint32_t heaviest = 255; // the limit of the kernel's weights
 
@@ -63,15 +25,17 @@ class reader {
 
   placement read() const {
     const bool typed = of_ == grammar::command_line;
-    const char* const hint = typed ? command_hint : plan_hint;
+    const std::string hint =
+        typed ? fmt::format("write one of {}", command_words_text.view())
+              : fmt::format("write one of {}, or {{ \"map\": ... }}", plan_words_text.view());
     const std::size_t colon = text_.find(':');
     const bool more = colon != std::string_view::npos;
     const std::string_view name = text_.substr(0, colon);
     const std::string_view behind = more ? text_.substr(colon + 1) : std::string_view{};
     const auto column = typed ? &word::in_command : &word::in_plan;
     const auto* const found =
-        std::ranges::find_if(grammar_of_words, [&](const word& each) { return name == each.name; });
-    const rest follows = found == grammar_of_words.end() ? rest::never : found->*column;
+        std::ranges::find_if(all_words, [&](const word& each) { return name == each.name; });
+    const rest follows = found == std::end(all_words) ? rest::never : found->*column;
     if (follows == rest::never) {
       refuse(fmt::format("there is no placement {}", in_quotes(name)), hint);
     }
@@ -95,6 +59,9 @@ class reader {
 
   void read_rest(rest follows, std::string_view behind, placement& into) const {
     switch (follows) {
+    case rest::never:
+    case rest::nothing:
+      return;
     case rest::nodes:
     case rest::perhaps_nodes:
       into.owners = some_nodes(behind);
@@ -111,8 +78,6 @@ class reader {
       return;
     case rest::thread:
       read_thread(behind, into);
-      return;
-    default:
       return;
     }
   }
@@ -228,7 +193,7 @@ placement read(std::string_view text, grammar of, const node_reader& nodes) {
 
 std::vector<std::string> command_words() {
   std::vector<std::string> all;
-  for (const word& each : grammar_of_words) {
+  for (const word& each : all_words) {
     const rest follows = each.in_command;
     if (follows == rest::nothing || follows == rest::perhaps_nodes) {
       all.emplace_back(each.name);
@@ -244,7 +209,7 @@ std::vector<std::string> command_words() {
 }
 
 bool is_word(std::string_view word) noexcept {
-  return std::ranges::any_of(grammar_of_words, [&](const auto& each) {
+  return std::ranges::any_of(all_words, [&](const auto& each) {
     return each.in_command != rest::never && word == each.name;
   });
 }

@@ -188,6 +188,10 @@ class Rooms(unittest.TestCase):
         outside = ("examples/", "lab/guest/", "bench/")
         self.assertEqual([p for p in users if not p.startswith(outside)], ["src/sys/raw.hpp"])
 
+    def test_kinds_of_placement_are_distinguished_by_their_traits(self):
+        cases = re.compile(r"\bcase (placements::|placement_)?kind::")
+        self.assertEqual([p for p in sources() if cases.search((ROOT / p).read_text())], [])
+
     def test_perf_events_are_opened_in_one_place(self):
         users = [p for p in sources() if "SYS_perf_event_open" in (ROOT / p).read_text()]
         self.assertEqual([p for p in users if not p.startswith(("lab/guest/", "bench/"))], ["src/sys/perf.cpp"])

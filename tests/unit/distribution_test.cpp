@@ -1,10 +1,15 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// Distributions of the library, and that the words of the command line place the same way.
 #include <nodewise/distribution.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
 #include <gtest/gtest.h>
+
+#include "placement/resolve.hpp"
 
 namespace nodewise {
 namespace {
@@ -128,6 +133,55 @@ TEST(Distributions, CoverEveryPageOnceForRandomOwnersSizesAndWeights) {
     expect_consistent(weighted_blocks(owners, weights), pages);
     expect_consistent(explicit_map(blocked(owners).extents(pages)), pages);
   }
+}
+
+/// Four threads on three nodes, the last two on node 2. All nodes have memory.
+const placements::surroundings four_threads{
+    [] { return nodes({0, 1, 2, 2}); },
+    0,
+    [] { return node_set::parse("0-2"); },
+    [] { return node_set::parse("0-2"); },
+    [](const node_set& of) { return placements::in_turn(of); },
+};
+
+/// The node of each page of an array, from what the agent gets.
+std::vector<node_id> owners_by_word(std::string_view text, std::size_t pages) {
+  constexpr std::size_t page_bytes = 4096;
+  const auto what = placements::resolved(
+      placements::read(text, placements::grammar::command_line,
+                       [](std::string_view list) { return node_set::parse(list); }),
+      placements::grammar::command_line, four_threads);
+  const auto& is = placements::traits_of(what.how);
+  const auto owners = is.has_blocks() ? four_threads.threads() : placements::owners_of(what.owners);
+  const std::size_t granule = std::max<std::size_t>(1, what.granule_bytes / page_bytes);
+  std::vector<node_id> all;
+  for (std::size_t page = 0; page < pages; ++page) {
+    const bool by_parts = is.divided == placements::division::parts;
+    all.push_back(owners[by_parts ? arithmetic::blocked_slot(page, pages, owners.size())
+                                  : arithmetic::block_cyclic_slot(page, granule, owners.size())]);
+  }
+  return all;
+}
+
+template <distribution D>
+void expect_same_pages(std::string_view text, const D& by) {
+  for (const std::size_t pages : {1U, 5U, 64U, 1000U}) {
+    const auto found = owners_by_word(text, pages);
+    for (std::size_t page = 0; page < pages; ++page) {
+      ASSERT_EQ(found[page], by.owner(page, pages)) << text << ", page " << page;
+    }
+  }
+}
+
+TEST(Distributions, PlaceTheSamePagesAsTheirWords) {
+  expect_same_pages("bind:1", bound(node_id{1}));
+  expect_same_pages("blocked", blocked(nodes({0, 1, 2, 2})));
+  expect_same_pages("interleave", block_cyclic(nodes({0, 1, 2}), 1));
+  expect_same_pages("interleave:0,2", block_cyclic(nodes({0, 2}), 1));
+  expect_same_pages("cyclic:64K", block_cyclic(nodes({0, 1, 2}), 16));
+  expect_same_pages("cyclic:8K:1-2", block_cyclic(nodes({1, 2}), 2));
+  expect_same_pages("weighted:0=2,2=1", block_cyclic(nodes({0, 0, 2}), 1));
+  expect_same_pages("weighted:auto:1-2", block_cyclic(nodes({1, 2}), 1));
 }
 
 } // namespace

@@ -14,14 +14,17 @@
 #include "cli/frame/verbs.hpp"
 #include "cli/lab/runner.hpp"
 #include "cli/machine/source.hpp"
-#include "doctor/examine.hpp"
+#include "cli/verbs/doctor/flags.hpp"
+#include "cli/verbs/doctor/view.hpp"
 #include "report/envelope.hpp"
 #include "report/table.hpp"
 #include "topology/json_field.hpp"
 #include "topology/machine_json.hpp"
 #include "topology/measured_machine.hpp"
 
-namespace nodewise::cli::verbs {
+namespace nodewise::cli {
+
+namespace verbs {
 
 namespace {
 
@@ -72,12 +75,6 @@ verdict worst(const doctor::examination& of) {
   return of.has(verdict::warning) ? verdict::warning : verdict::good;
 }
 
-/// An examination, and the same as a JSON result.
-struct examined {
-  doctor::examination found;
-  ordered_json result;
-};
-
 /// `settings`: of this kernel.
 examined with_result(doctor::examination found, const std::optional<machine>& here,
                      sys::kernel& settings) {
@@ -88,7 +85,7 @@ examined with_result(doctor::examination found, const std::optional<machine>& he
   for (const section& each : sections) {
     result[each.key] = json_of(found.*each.findings);
   }
-  return {std::move(found), std::move(result)};
+  return {std::move(found), std::make_shared<const ordered_json>(std::move(result))};
 }
 
 /// Several calls are often refused for one reason: each cure appears once, after their names.
@@ -220,7 +217,7 @@ std::optional<examined> read_examination(const std::string& file) {
   for (const section& each : sections) {
     found.*each.findings = findings_in(field, each.key);
   }
-  return examined{std::move(found), std::move(document)};
+  return examined{std::move(found), std::make_shared<const ordered_json>(std::move(document))};
 }
 
 examined examine_file(const std::string& file) {
@@ -266,7 +263,7 @@ int doctor(const invocation& given) {
     }
     return text + summary(found, how);
   };
-  show_result(given, [&] { return what.result; }, as_text);
+  show_result(given, doctor_forms, what, as_text);
   if (found.has(verdict::bad)) {
     return exit_code::refused;
   }
@@ -274,4 +271,10 @@ int doctor(const invocation& given) {
   return warned ? exit_code::check_failed : exit_code::ok;
 }
 
-} // namespace nodewise::cli::verbs
+} // namespace verbs
+
+std::string doctor_json(const examined& what) {
+  return report::json_text(*what.json);
+}
+
+} // namespace nodewise::cli

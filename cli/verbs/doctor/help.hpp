@@ -3,14 +3,15 @@
 // The help of `doctor`: its options, examples and exit codes.
 #pragma once
 
+#include "cli/verbs/doctor/flags.hpp"
 #include "cli/verbs/help_parts.hpp"
 
 namespace nodewise::cli {
 
 inline constexpr auto doctor_flags =
-    join(std::array<flag_list, 2>{&flags::process, &flags::input},
-         std::array<flag_list, 4>{&flags::json, &flags::output, &flags::strict, &flags::quiet},
-         on_a_machine, every_verb);
+    join(std::array<flag_list, 2>{&flags::process, &flags::input}, flags_of(doctor_forms),
+         std::array<flag_list, 3>{&flags::output, &flags::strict, &flags::quiet}, on_a_machine,
+         every_verb);
 inline constexpr std::array doctor_examples = {
     example{"nodewise doctor", "check system calls and settings, and print a fix for each problem"},
     example{"nodewise doctor --quiet && echo ready",

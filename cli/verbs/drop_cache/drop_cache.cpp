@@ -143,7 +143,7 @@ int drop_cache(const invocation& given) {
   sys::kernel& kernel = sys::real_kernel();
   const topology where = topology::from_sysfs();
   const node_set asked = asked_nodes(given, where);
-  dropped_cache result{way_of(given, asked, where), {}, {}};
+  dropped_cache result{where.machine(), way_of(given, asked, where), {}, {}};
   for (const node_id node : asked) {
     result.nodes.push_back({node, sys::read_node_memory(kernel, node), {}, {}});
   }
@@ -154,9 +154,8 @@ int drop_cache(const invocation& given) {
   for (dropped_node& each : result.nodes) {
     each.after = sys::read_node_memory(kernel, each.node);
   }
-  show_result(
-      given, [&] { return drop_cache_json(result, where.machine(), settings_json(kernel)); },
-      [&](const report::style& how) { return drop_cache_text(result, how); });
+  show_result(given, drop_cache_forms, result,
+              [&](const report::style& how) { return drop_cache_text(result, how); });
   return exit_code_for(result, given.has(flags::strict));
 }
 

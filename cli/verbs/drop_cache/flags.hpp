@@ -1,11 +1,13 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Options that only drop-cache has.
+// Options that only drop-cache has, and the forms of its result.
 #pragma once
 
 #include "cli/frame/flags.hpp"
 
-namespace nodewise::cli::flags {
+namespace nodewise::cli {
+
+namespace flags {
 
 inline constexpr flag cache_nodes{.name = "nodes",
                                   .value = "NODES",
@@ -23,4 +25,12 @@ inline constexpr flag drop_by{
             "named files), pressure (allocate memory on each node until the kernel has evicted its "
             "page cache)"};
 
-} // namespace nodewise::cli::flags
+} // namespace flags
+
+struct dropped_cache; // in view.hpp
+/// `nodewise/drop-cache/1`.
+[[nodiscard]] std::string drop_cache_json(const dropped_cache& what);
+
+inline constexpr std::array drop_cache_forms = {form<dropped_cache>{&flags::json, drop_cache_json}};
+
+} // namespace nodewise::cli

@@ -9,6 +9,8 @@
 
 #include <nodewise/error.hpp>
 
+#include "cli/frame/result.hpp"
+#include "cli/verbs/drop_cache/flags.hpp"
 #include "report/envelope.hpp"
 #include "report/table.hpp"
 #include "topology/machine_json.hpp"
@@ -133,9 +135,10 @@ std::string drop_cache_text(const dropped_cache& what, const report::style& how)
   return text;
 }
 
-ordered_json drop_cache_json(const dropped_cache& what, const machine& on, ordered_json settings) {
+std::string drop_cache_json(const dropped_cache& what) {
   static constexpr std::array ways = {"drop", "files", "pressure"};
-  ordered_json all = report::envelope("drop-cache", 1, machine_json(on), std::move(settings));
+  ordered_json all =
+      report::envelope("drop-cache", 1, machine_json(what.on), settings_json(sys::real_kernel()));
   all["way"] = ways.at(static_cast<std::size_t>(what.way));
   all["nodes"] = report::json_list(what.nodes, dropped_node_json);
   if (what.way == drop_way::files) {
@@ -147,7 +150,7 @@ ordered_json drop_cache_json(const dropped_cache& what, const machine& on, order
       return one;
     });
   }
-  return all;
+  return report::json_text(all);
 }
 
 } // namespace nodewise::cli

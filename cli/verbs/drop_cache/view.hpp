@@ -1,9 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Shows the result of `nodewise drop-cache` as text and as JSON.
+// The result of `nodewise drop-cache`, and how it is shown as text.
 #pragma once
-
-#include <nlohmann/json_fwd.hpp>
 
 #include <nodewise/machine.hpp>
 
@@ -32,6 +30,7 @@ struct dropped_file {
 };
 
 struct dropped_cache {
+  const machine& on;
   drop_way way = drop_way::drop;
   std::vector<dropped_node> nodes;
   std::vector<dropped_file> files;
@@ -39,9 +38,5 @@ struct dropped_cache {
 
 /// A table of each node's free memory and page cache, before and after, with remarks.
 [[nodiscard]] std::string drop_cache_text(const dropped_cache& what, const report::style& how);
-
-/// nodewise/drop-cache/1.
-[[nodiscard]] nlohmann::ordered_json drop_cache_json(const dropped_cache& what, const machine& on,
-                                                     nlohmann::ordered_json settings);
 
 } // namespace nodewise::cli

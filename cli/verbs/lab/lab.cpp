@@ -68,16 +68,16 @@ std::string list_text(const paths& from, const report::style& how) {
 }
 
 int list(const invocation& given, const paths& from) {
-  show_result(
-      given, [&] { return list_json(from); },
+  show_result<json_maker>(
+      given, json_only, [&] { return list_json(from); },
       [&](const report::style& how) { return list_text(from, how); });
   return exit_code::ok;
 }
 
 int describe(const invocation& given, const paths& from) {
   const topology read = named_machine(given, from);
-  show_result(
-      given, [&] { return machine_json(read.machine()); },
+  show_result<json_maker>(
+      given, json_only, [&] { return machine_json(read.machine()); },
       [&](const report::style& how) { return draw(read, how); });
   return exit_code::ok;
 }
@@ -112,8 +112,8 @@ int describe(const invocation& given, const paths& from) {
         "remove --all");
   }
   std::vector<std::string> command = given.operands;
-  if (given.has(flags::json)) {
-    command.emplace_back("--json");
+  if (const flag* const form = given.selected_form()) { // the runner may refuse it
+    command.push_back(option_name(*form));
   }
   if (given.has(flags::all)) {
     command.emplace_back("--all");

@@ -159,11 +159,11 @@ std::vector<std::string> checked_run(const invocation& given) {
   return inside.arguments_without({});
 }
 
-/// Prints the verdict on standard output, or on standard error if JSON goes to standard output.
+/// Prints the verdict on standard output, or on standard error if the result goes there.
 void print_verdict(const traffic_verdict& verdict, const traffic_limits& asked,
                    const invocation& given) {
-  const bool json_out = form_of(given) == form::json && !given.has(flags::output);
-  const int stream = json_out ? STDERR_FILENO : STDOUT_FILENO;
+  const bool form_out = given.selected_form() != nullptr && !given.has(flags::output);
+  const int stream = form_out ? STDERR_FILENO : STDOUT_FILENO;
   if (verdict.passed() && given.has(flags::quiet)) {
     return;
   }
@@ -178,7 +178,7 @@ void print_verdict(const traffic_verdict& verdict, const traffic_limits& asked,
     text +=
         traffic_objects_text(verdict.offending, how) + traffic_lines_text(verdict.offending, how);
   }
-  json_out ? write_error(text) : write_out(text);
+  form_out ? write_error(text) : write_out(text);
 }
 
 /// A failed command is not checked, whatever was counted before.
@@ -309,11 +309,11 @@ int verbs::lab_check(const invocation& given) {
   }
   const traffic::summary found = traffic::summarise(run.read());
   const traffic_verdict verdict = judge_traffic(found, asked);
-  if (asks_for_json(given)) {
+  write_form<json_maker>(given, json_only, [&] {
     auto result = traffic_json(found, machine.machine(), guest_settings(given, found.all));
     result["check"] = verdict.json(asked);
-    write_result(result, given);
-  }
+    return result;
+  });
   print_verdict(verdict, asked, given);
   return verdict.passed() ? exit_code::ok : exit_code::check_failed;
 }

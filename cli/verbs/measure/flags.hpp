@@ -1,12 +1,14 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// The options of `nodewise measure` that no other verb has.
+// The options of `nodewise measure` that no other verb has, and the forms of its result.
 #pragma once
 
 #include "cli/frame/flags.hpp"
 #include "measure/experiments.hpp"
 
-namespace nodewise::cli::flags {
+namespace nodewise::cli {
+
+namespace flags {
 
 inline constexpr flag full{.name = "full",
                            .group = group::selection,
@@ -85,4 +87,13 @@ inline constexpr flag no_keep{
     .group = group::results,
     .help = "do not save the result for `topo` and `run --memory weighted:auto`"};
 
-} // namespace nodewise::cli::flags
+} // namespace flags
+
+struct reported_measurement; // in view.hpp
+/// `nodewise/measurement/1`: the machine, with the measured figures among its parameters.
+[[nodiscard]] std::string reported_measurement_json(const reported_measurement& what);
+
+inline constexpr std::array measure_forms = {
+    form<reported_measurement>{&flags::json, reported_measurement_json}};
+
+} // namespace nodewise::cli

@@ -12,9 +12,9 @@ inline constexpr auto measure_flags =
     join(std::array<flag_list, 9>{&flags::full, &flags::only, &flags::measured_kernel,
                                   &flags::workgroup, &flags::point_time, &flags::buffer_size,
                                   &flags::buffer_pages, &flags::compare, &flags::weights},
-         std::array<flag_list, 5>{&flags::no_keep, &flags::json, &flags::output, &flags::strict,
-                                  &flags::quiet},
-         on_a_machine, every_verb);
+         std::array<flag_list, 1>{&flags::no_keep}, flags_of(measure_forms),
+         std::array<flag_list, 3>{&flags::output, &flags::strict, &flags::quiet}, on_a_machine,
+         every_verb);
 inline constexpr std::array<std::string_view, 1> measure_aliases = {"bench"};
 inline constexpr std::array measure_examples = {
     example{"nodewise measure", "measure bandwidths and latencies between all nodes in about 30 s"},

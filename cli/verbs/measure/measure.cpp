@@ -117,8 +117,8 @@ int end_with_weights(const measured& now, const std::string& file, const invocat
                      int code) {
   try {
     const std::string lines = weight_lines(now.what, now.on, file, given);
-    const bool json_is_printed = given.has(flags::json) && !given.has(flags::output);
-    if (!given.has(flags::quiet) && !json_is_printed) {
+    const bool form_is_printed = given.selected_form() != nullptr && !given.has(flags::output);
+    if (!given.has(flags::quiet) && !form_is_printed) {
       write_out(lines);
     }
   } catch (const error& e) {
@@ -160,9 +160,7 @@ int measure(const invocation& given) {
     say(report::paint(how, report::tone::faint, keep(now.what, now.on, now.doubts, result, given)));
   }
   // Written last, since the disk may be full.
-  if (asks_for_json(given)) {
-    write_result(result, given);
-  }
+  write_form(given, measure_forms, reported_measurement{now.what, result});
   const int code = exit_code_for(now.what, measures, given.has(flags::strict));
   return for_shell ? end_with_weights(now, measures ? "" : given.operands.back(), given, code)
                    : code;

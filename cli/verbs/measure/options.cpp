@@ -216,19 +216,30 @@ struct exclusion {
   const flag* one;
   const flag* other;
   const char* answer;
-  const char* hint = leave_one;
+  std::string hint = leave_one;
 };
 constexpr const char* different_sets = "they select different sets";
-constexpr const char* not_shown = "the comparison would not be shown"; // it has no JSON form
-constexpr exclusion exclusions[] = {
-    {&flags::workgroup, &flags::only, different_sets},
-    {&flags::workgroup, &flags::full, different_sets},
-    {&flags::full, &flags::only, different_sets},
-    {&flags::workgroup, &flags::buffer_size, "a workgroup has its own size", "leave --size out"},
-    {&flags::compare, &flags::json, not_shown, "leave --json out; -o FILE writes the measurement"},
-    {&flags::compare, &flags::quiet, not_shown},
-    {&flags::weights, &flags::compare, "they exclude each other"},
-};
+constexpr const char* not_shown = "the comparison would not be shown"; // it is only text
+
+void require_no_exclusion(const invocation& given) {
+  const flag* const selected = given.selected_form();
+  const flag& form = selected != nullptr ? *selected : flags::json;
+  const exclusion exclusions[] = {
+      {&flags::workgroup, &flags::only, different_sets},
+      {&flags::workgroup, &flags::full, different_sets},
+      {&flags::full, &flags::only, different_sets},
+      {&flags::workgroup, &flags::buffer_size, "a workgroup has its own size", "leave --size out"},
+      {&flags::compare, &form, not_shown,
+       fmt::format("leave {} out; -o FILE writes the measurement", option_name(form))},
+      {&flags::compare, &flags::quiet, not_shown},
+      {&flags::weights, &flags::compare, "they exclude each other"},
+  };
+  for (const exclusion& each : exclusions) {
+    if (given.has(*each.one) && given.has(*each.other)) {
+      refuse_both(*each.one, option_name(*each.other), each.answer, each.hint);
+    }
+  }
+}
 
 void require_one_question(const invocation& given) {
   if (given.has(flags::measured_kernel) && given.has(flags::only) &&
@@ -275,9 +286,9 @@ void require_nothing_to_measure(const invocation& given) {
 /// The lines for a shell need standard output for themselves.
 void require_sense_of_weights(const invocation& given, bool measures) {
   if (given.text(flags::weights) != "apply") {
-    if (given.has(flags::json) && !given.has(flags::output)) {
-      refuse_both(flags::weights, option_name(flags::json), "both write to standard output",
-                  "write the JSON to a file: -o FILE instead of " + option_name(flags::json));
+    if (const flag* const form = given.selected_form(); form && !given.has(flags::output)) {
+      refuse_both(flags::weights, option_name(*form), "both write to standard output",
+                  "write the JSON to a file: -o FILE instead of " + option_name(*form));
     }
     if (given.has(flags::quiet)) {
       refuse_both(flags::weights, option_name(flags::quiet),
@@ -304,11 +315,7 @@ void require_sense(const invocation& given) {
   if (files == (compares ? 2U : 1U)) {
     require_nothing_to_measure(given);
   }
-  for (const exclusion& each : exclusions) {
-    if (given.has(*each.one) && given.has(*each.other)) {
-      refuse_both(*each.one, option_name(*each.other), each.answer, each.hint);
-    }
-  }
+  require_no_exclusion(given);
   if (given.has(flags::weights)) {
     require_sense_of_weights(given, files == 0);
   }

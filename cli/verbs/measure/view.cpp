@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
+#include "cli/verbs/measure/flags.hpp"
 #include "measure/measurement.hpp"
 #include "report/envelope.hpp"
 #include "report/table.hpp"
@@ -24,9 +25,8 @@ using measure::experiment;
 using measure::measurement;
 using measure::record;
 using report::cell;
+using report::right;
 using report::tone;
-
-constexpr auto right = report::align::right;
 
 std::string range(double low, double high, const report::style& how) {
   return fmt::format("{}{}{}", format_figure(low), how.unicode ? "–" : "..", format_figure(high));
@@ -61,7 +61,7 @@ std::string matrix(const std::vector<const record*>& records, const report::styl
   }
   std::vector<report::column> columns = {{"from \\ memory"}};
   for (const node_id node : to) {
-    columns.push_back({fmt::format("node {}", node), right});
+    columns.push_back(right(fmt::format("node {}", node)));
   }
   report::table rows(std::move(columns), 2);
   for (const node_id row : from) {
@@ -90,12 +90,12 @@ std::string list(const std::vector<const record*>& records, const report::style&
       records, [](const record* each) { return each->moved_per_counted > 1 && each->is_known(); });
   const bool beside =
       std::ranges::any_of(records, [](const record* each) { return !each->found.beside.empty(); });
-  std::vector<report::column> columns = {{""}, {"median", right}, {"95 % interval", right}};
+  std::vector<report::column> columns = {{""}, right("median"), right("95 % interval")};
   if (streams) {
-    columns.push_back({std::string(moved_title(records)), right});
+    columns.push_back(right(std::string(moved_title(records))));
   }
   if (beside) {
-    columns.push_back({"GB/s beside", right});
+    columns.push_back(right("GB/s beside"));
   }
   report::table rows(std::move(columns), 2);
   const auto text_if = [](bool known, double value) {
@@ -294,6 +294,10 @@ nlohmann::ordered_json measurement_json(const measurement& what, const machine& 
       std::move(settings));
   measure::write_measurement(what, all);
   return all;
+}
+
+std::string reported_measurement_json(const reported_measurement& what) {
+  return report::json_text(what.json);
 }
 
 } // namespace nodewise::cli

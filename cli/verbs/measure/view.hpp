@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Shows a measurement as text and as JSON, and what changed between two measurements.
+// Shows a measurement, and what changed between two measurements.
 #pragma once
 
 #include "measure/measurement.hpp"
@@ -18,7 +18,13 @@ namespace nodewise::cli {
                                           const measure::measurement& after,
                                           const report::style& how);
 
-/// nodewise/measurement/1: the machine, with the measured figures among its parameters.
+/// What the forms of the result (flags.hpp) are written from.
+struct reported_measurement {
+  const measure::measurement& what;
+  const nlohmann::ordered_json& json; ///< the same
+};
+
+/// nodewise/measurement/1: what is written as JSON, and saved for other verbs.
 [[nodiscard]] nlohmann::ordered_json measurement_json(const measure::measurement& what,
                                                       const machine& on,
                                                       nlohmann::ordered_json settings);

@@ -1,11 +1,13 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// The options of `nodewise model` that no other verb has.
+// The options of `nodewise model` that no other verb has, and the forms of its result.
 #pragma once
 
 #include "cli/frame/flags.hpp"
 
-namespace nodewise::cli::flags {
+namespace nodewise::cli {
+
+namespace flags {
 
 inline constexpr flag set{
     .name = "set",
@@ -84,4 +86,12 @@ inline constexpr flag sweep{.name = "sweep",
                             .help = "predict for each of several values: threads=1,2,4 or "
                                     "chunk=4,16,64 or memory=serial,local,interleave"};
 
-} // namespace nodewise::cli::flags
+} // namespace flags
+
+struct reported_prediction; // in view.hpp
+/// `nodewise/prediction/2`.
+[[nodiscard]] std::string model_json(const reported_prediction& what);
+
+inline constexpr std::array model_forms = {form<reported_prediction>{&flags::json, model_json}};
+
+} // namespace nodewise::cli

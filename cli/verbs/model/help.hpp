@@ -19,7 +19,7 @@ inline constexpr auto model_flags =
                                   &flags::bind, &flags::smt},
          std::array<flag_list, 4>{&flags::memory, &flags::stagger, &flags::model_page_size,
                                   &flags::free_memory},
-         std::array<flag_list, 2>{&flags::json, &flags::output}, every_verb);
+         flags_of(model_forms), std::array<flag_list, 1>{&flags::output}, every_verb);
 inline constexpr std::array model_examples = {
     example{"nodewise model --input lab:westmere-2x6 --kernel triad --memory serial",
             "predict the triad if one thread has initialised its arrays"},
@@ -34,19 +34,20 @@ inline constexpr std::array model_examples = {
     example{"nodewise model traffic.json --region sweep --json -o predicted.json",
             "predict only the traffic between two marks, as JSON"},
 };
+inline constexpr auto model_memory_help = [] {
+  placements::word_list made;
+  made.add("place the arrays: serial (one thread touches all of them first)");
+  placements::add_command_words(made, false, true);
+  placements::add_command_words(made, true, true);
+  return made;
+}();
 inline constexpr std::array<verb_flag_text, 4> model_texts = {
     {{&flags::input, flags::input.help, "this machine; for TRAFFIC.json, the machine in this file"},
      {&flags::threads, "number of threads of the loop", "one per core"},
      {&flags::bind,
       "bind threads: close (fill one node after the other), spread (evenly over all nodes)",
       "spread"},
-     {&flags::memory,
-      "place the arrays: serial (one thread touches all first), local (each thread touches its "
-      "part first), bind:NODES, prefer:NODES, interleave[:NODES], blocked (one part per thread), "
-      "rows:SIZE (the same, of whole rows), "
-      "cyclic:SIZE[:NODES] (pieces of SIZE in turn), weighted:NODE=WEIGHT,..., "
-      "weighted:auto[:NODES] (by the machine's bandwidths)",
-      "local"}}};
+     {&flags::memory, model_memory_help.view(), "local"}}};
 inline constexpr std::array<verb_exit, 2> model_codes = {
     {{exit_code::bad_input}, {exit_code::refused}}};
 

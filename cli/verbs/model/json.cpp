@@ -1,8 +1,8 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include "cli/verbs/model/view.hpp"
-
 #include <nlohmann/json.hpp>
 
+#include "cli/verbs/model/flags.hpp"
+#include "cli/verbs/model/view.hpp"
 #include "report/envelope.hpp"
 #include "topology/machine_json.hpp"
 
@@ -70,19 +70,6 @@ ordered_json input_json(const used_figure& of, const machine_costs& on) {
           {"origin", model::to_string(of.is.from)},     {"source", of.is.source}};
 }
 
-} // namespace
-
-ordered_json model_json(const model_question& asked, const machine& of, const machine_costs& on,
-                        model::hypothesis limit) {
-  // The prediction is for a machine and does not depend on this system's settings.
-  ordered_json result = report::envelope("prediction", 2, machine_json(of), ordered_json::object());
-  result["question"] = *asked.json;
-  result["limit"] = limit == model::hypothesis::memory ? "memory" : "processors";
-  result["inputs"] = report::json_list(
-      used_figures(on), [&](const used_figure& each) { return input_json(each, on); });
-  return result;
-}
-
 ordered_json answer_json(const model_answer& answer, const machine_costs& on) {
   ordered_json made = {{"seconds", absolute(on, answer.result.seconds)}};
   if (answer.useful_bytes) {
@@ -104,6 +91,28 @@ ordered_json answer_json(const model_answer& answer, const machine_costs& on) {
   made["sensitivities"] = report::json_list(answer.sensitivities, sensitivity_json);
   made["remarks"] = answer.remarks;
   return made;
+}
+
+} // namespace
+
+std::string model_json(const reported_prediction& what) {
+  // The prediction is for a machine and does not depend on this system's settings.
+  ordered_json result =
+      report::envelope("prediction", 2, machine_json(what.of), ordered_json::object());
+  result["question"] = *what.asked.json;
+  result["limit"] = what.limit == model::hypothesis::memory ? "memory" : "processors";
+  result["inputs"] = report::json_list(
+      used_figures(what.on), [&](const used_figure& each) { return input_json(each, what.on); });
+  if (what.swept.empty()) {
+    result["predicted"] = answer_json(what.points.front().answer, what.on);
+  } else {
+    result["swept"] = what.swept;
+    result["points"] =
+        report::json_list(what.points, [&](const answered_point& each) -> ordered_json {
+          return {{"value", each.value}, {"predicted", answer_json(each.answer, what.on)}};
+        });
+  }
+  return report::json_text(result);
 }
 
 } // namespace nodewise::cli

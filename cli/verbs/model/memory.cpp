@@ -12,7 +12,7 @@
 #include "cli/verbs/model/answer.hpp"
 #include "cli/verbs/model/flags.hpp"
 #include "place/kernel_weights.hpp"
-#include "placement/placement.hpp"
+#include "placement/resolve.hpp"
 #include "report/style.hpp"
 #include "spec/spec.hpp"
 
@@ -21,8 +21,6 @@ namespace nodewise::cli {
 namespace {
 
 using model::page_map;
-using placements::kind;
-
 using positions = std::vector<std::size_t>; ///< of nodes, in `machine_costs::nodes`
 
 constexpr std::size_t plenty = std::size_t{1} << 60; // pages
@@ -66,24 +64,25 @@ class arranger {
   [[nodiscard]] node_set resolved(std::string_view list) const {
     return spec::resolve_nodes(list, where_, spec::node_purpose::memory);
   }
-  [[nodiscard]] positions positions_of(const node_set& nodes) const {
+  template <class Nodes>
+  [[nodiscard]] positions positions_of(const Nodes& nodes) const {
     positions all;
     for (const node_id node : nodes) {
       all.push_back(on_.position_of(node).value_or(0)); // every node of the machine has one
     }
     return all;
   }
-  [[nodiscard]] positions nodes_of(const placements::placement& what) const {
-    positions all;
-    for (const placements::owner_run& run : what.owners) {
-      all.push_back(on_.position_of(placements::node_of(run)).value_or(0));
-    }
-    return what.owners.empty() ? positions_of(where_.memory_nodes()) : all;
-  }
   /// The threads' nodes that have memory; if there are none, all nodes that have.
-  [[nodiscard]] positions nodes_of_threads() const {
+  [[nodiscard]] node_set nodes_of_threads() const {
     const node_set both = into_.nodes & where_.memory_nodes();
-    return positions_of(both.empty() ? where_.memory_nodes() : both);
+    return both.empty() ? where_.memory_nodes() : both;
+  }
+  [[nodiscard]] std::vector<node_id> nodes_by_thread() const {
+    std::vector<node_id> nodes;
+    for (std::size_t t = 0; t < into_.what.threads(); ++t) {
+      nodes.push_back(on_.nodes[node_of_thread(t)]);
+    }
+    return nodes;
   }
   [[nodiscard]] std::size_t node_of_thread(std::size_t t) const {
     return on_.cores[into_.what.cores[t]].node;
@@ -108,25 +107,35 @@ class arranger {
     if (asked_.memory == "serial") {
       return page_map::of_blocks({{into_.what.pages(), node_of_thread(0)}});
     }
-    const placements::placement what = parsed();
-    switch (what.how) {
-    case kind::bind:
-    case kind::prefer:
-      return only_on(nodes_of(what), what.how == kind::bind);
-    case kind::interleave:
-      return page_map::in_turn(nodes_of(what));
-    case kind::weighted:
-      return by_weight(what);
-    case kind::blocked:
-      return blocked_map(what.granule_bytes);
-    case kind::cyclic:
-      return page_map::in_turn(what.owners.empty() ? nodes_of_threads() : nodes_of(what),
+    const placements::placement what = placements::resolved(
+        parsed(), placements::grammar::command_line,
+        {[&] { return nodes_by_thread(); }, 0, [&] { return where_.memory_nodes(); },
+         [&] { return nodes_of_threads(); },
+         [&](const node_set& nodes) { return measured_weights(nodes); }});
+    switch (placements::traits_of(what.how).divided) {
+    case placements::division::none:
+      return under_policy(what);
+    case placements::division::rounds:
+      return page_map::in_turn(positions_of(placements::owners_of(what.owners)),
                                std::max<std::size_t>(1, what.granule_bytes / asked_.page_bytes));
-    case kind::none:
-    case kind::local:
-    case kind::thread:
-    case kind::map:
+    case placements::division::parts:
+      return in_parts(what);
+    }
+    return touched();
+  }
+  [[nodiscard]] page_map under_policy(const placements::placement& what) {
+    using placements::kernel_policy;
+    const positions nodes = positions_of(placements::owners_of(what.owners));
+    switch (placements::traits_of(what.how).policy) {
+    case kernel_policy::none:
+    case kernel_policy::local:
       break;
+    case kernel_policy::bind:
+      return only_on(nodes, true);
+    case kernel_policy::prefer:
+      return only_on(nodes, false);
+    case kernel_policy::interleave:
+      return page_map::in_turn(nodes);
     }
     return touched();
   }
@@ -164,9 +173,9 @@ class arranger {
     return model::free_memory(std::move(room), nearest_).place(touched(), into_.what.pages());
   }
   /// Weights from the bandwidths that the model uses, including assumed ones.
-  [[nodiscard]] std::vector<std::uint32_t> measured_weights(const positions& nodes) const {
+  [[nodiscard]] std::vector<placements::owner_run> measured_weights(const node_set& nodes) const {
     std::vector<double> bandwidths;
-    for (const std::size_t node : nodes) {
+    for (const std::size_t node : positions_of(nodes)) {
       bandwidths.push_back(on_.memory[node].value);
     }
     if (!on_.absolute ||
@@ -175,36 +184,34 @@ class arranger {
                   "the machine's file has no bandwidths of its memories",
                   "give the weights: weighted:0=3,1=1, or the bandwidths: --set bandwidth=...");
     }
-    return kernel_weights::in_proportion(bandwidths);
-  }
-  [[nodiscard]] page_map by_weight(const placements::placement& what) const {
-    const positions nodes = nodes_of(what);
-    const bool measured = placements::is_by_measurement(what);
-    const std::vector<std::uint32_t> weights =
-        measured ? measured_weights(nodes) : std::vector<std::uint32_t>{};
-    positions turn;
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-      turn.insert(turn.end(), measured ? weights[i] : what.owners[i].parts, nodes[i]);
+    std::vector<placements::owner_run> weights = placements::in_turn(nodes);
+    const auto found = kernel_weights::in_proportion(bandwidths);
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      weights[i].parts = found[i];
     }
-    return page_map::in_turn(std::move(turn));
+    return weights;
   }
-  /// The end of the thread's pages: even parts, or whole rows.
-  [[nodiscard]] std::size_t end_of_part(std::size_t thread, std::size_t row_bytes) const {
+  /// The page behind a part: even parts, or whole rows.
+  [[nodiscard]] std::size_t end_of_part(std::size_t part, std::size_t parts,
+                                        std::size_t row_bytes) const {
     const std::size_t pages = into_.what.pages();
-    const std::size_t threads = into_.what.threads();
-    if (row_bytes == 0 || thread + 1 == threads) {
-      return arithmetic::blocked(thread, pages, threads).last;
+    if (row_bytes == 0 || part + 1 == parts) {
+      return arithmetic::blocked(part, pages, parts).last;
     }
     const std::size_t edge =
-        arithmetic::first_byte_of_rows(thread + 1, pages * asked_.page_bytes, row_bytes, threads);
+        arithmetic::first_byte_of_rows(part + 1, pages * asked_.page_bytes, row_bytes, parts);
     return arithmetic::nearest(edge, 1, asked_.page_bytes);
   }
-  [[nodiscard]] page_map blocked_map(std::size_t row_bytes) const {
+  /// Blocks of the threads in order, or parts of an owner each.
+  [[nodiscard]] page_map in_parts(const placements::placement& what) const {
+    const bool by_thread = placements::traits_of(what.how).has_blocks();
+    const positions owners = by_thread ? positions_of(nodes_by_thread())
+                                       : positions_of(placements::owners_of(what.owners));
     std::vector<model::page_block> blocks;
-    for (std::size_t t = 0; t < into_.what.threads(); ++t) {
-      const std::size_t end = end_of_part(t, row_bytes);
+    for (std::size_t k = 0; k < owners.size(); ++k) {
+      const std::size_t end = end_of_part(k, owners.size(), what.granule_bytes);
       if (end > (blocks.empty() ? 0 : blocks.back().last)) {
-        blocks.push_back({end, node_of_thread(t)});
+        blocks.push_back({end, owners[k]});
       }
     }
     return page_map::of_blocks(std::move(blocks));

@@ -11,7 +11,6 @@
 #include "cli/start/flags.hpp"
 #include "cli/verbs/model/flags.hpp"
 #include "cli/verbs/model/view.hpp"
-#include "report/envelope.hpp"
 #include "topology/machine_json.hpp"
 
 namespace nodewise::cli::verbs {
@@ -76,42 +75,31 @@ topology read_input(const invocation& given) {
   return with_settings(for_option(flags::input, read), given);
 }
 
-/// `as_text`: a function of a style.
-template <class Text>
-void show(const invocation& given, const nlohmann::ordered_json& result, const Text& as_text) {
-  show_result(
-      given, [&] { return result; },
-      [&](const report::style& how) {
-        return printable(as_text(how), kept_controls::newlines_colours);
-      });
+void show(const reported_prediction& what, const invocation& given) {
+  show_result(given, model_forms, what, [&](const report::style& how) {
+    const std::string text =
+        what.swept.empty() ? model_text(what.asked, what.points.front().answer, what.on, how)
+                           : model_sweep_text(what.asked, what.swept, what.points, what.on, how);
+    return printable(text, kept_controls::newlines_colours);
+  });
 }
 
 void show_sweep(const loop_sweep& sweep, const topology& where, const model::machine_costs& on,
                 const invocation& given) {
-  std::vector<answered_point> points;
-  model_question asked;
+  reported_prediction all{{}, where.machine(), on, limit_of(given), sweep.what, {}};
   for (const sweep_point& each : sweep.points) {
     const placed_loop loop = place_loop(each.loop, where, on);
-    if (points.empty()) {
-      asked = question_of(each.loop, where.machine(), loop, sweep.what);
+    if (all.points.empty()) {
+      all.asked = question_of(each.loop, where.machine(), loop, sweep.what);
     }
-    points.push_back({each.value, answer_loop(on, loop)});
+    all.points.push_back({each.value, answer_loop(on, loop)});
   }
-  auto result = model_json(asked, where.machine(), on, limit_of(given));
-  result["swept"] = sweep.what;
-  result["points"] = report::json_list(points, [&](const auto& each) -> nlohmann::ordered_json {
-    return {{"value", each.value}, {"predicted", answer_json(each.answer, on)}};
-  });
-  show(given, result, [&](const report::style& how) {
-    return model_sweep_text(asked, sweep.what, points, on, how);
-  });
+  show(all, given);
 }
 
 void show_one(const model_question& asked, const model_answer& answer, const topology& where,
               const model::machine_costs& on, const invocation& given) {
-  auto result = model_json(asked, where.machine(), on, limit_of(given));
-  result["predicted"] = answer_json(answer, on);
-  show(given, result, [&](const report::style& how) { return model_text(asked, answer, on, how); });
+  show({asked, where.machine(), on, limit_of(given), {}, {{{}, answer}}}, given);
 }
 
 void model_loop(const invocation& given) {

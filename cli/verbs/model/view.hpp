@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Shows and writes answers of the model. All numbers of an answer are predicted.
+// Answers of the model, and how they are shown as text. All numbers of an answer are predicted.
 #pragma once
 
 #include <memory>
@@ -25,6 +25,16 @@ struct answered_point {
   model_answer answer;
 };
 
+/// What the other forms (flags.hpp) are written from.
+struct reported_prediction {
+  model_question asked;
+  const machine& of;
+  const model::machine_costs& on;
+  model::hypothesis limit;
+  std::string swept;                  ///< an option; empty if there is one answer
+  std::vector<answered_point> points; ///< for each value of what is swept; else one
+};
+
 /// Leaves out the `swept` option: each answer has its own value of it.
 [[nodiscard]] model_question question_of(const loop_description& asked, const machine& on,
                                          const placed_loop& loop, std::string_view swept = {});
@@ -41,13 +51,5 @@ struct answered_point {
                                            const std::vector<answered_point>& points,
                                            const model::machine_costs& on,
                                            const report::style& how);
-
-/// The beginning of a prediction: the question and the figures used; append the answers to it.
-[[nodiscard]] nlohmann::ordered_json model_json(const model_question& asked, const machine& of,
-                                                const model::machine_costs& on,
-                                                model::hypothesis limit);
-/// The `predicted` of an answer.
-[[nodiscard]] nlohmann::ordered_json answer_json(const model_answer& answer,
-                                                 const model::machine_costs& on);
 
 } // namespace nodewise::cli

@@ -1,11 +1,13 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Options that only pages has.
+// Options that only pages has, and the forms of its result.
 #pragma once
 
 #include "cli/frame/flags.hpp"
 
-namespace nodewise::cli::flags {
+namespace nodewise::cli {
+
+namespace flags {
 
 inline constexpr flag at{.name = "at",
                          .value = "SECONDS",
@@ -50,4 +52,16 @@ inline constexpr flag migrate{.name = "migrate",
                               .help = "move the pages of one process from nodes FROM to nodes TO, "
                                       "as migratepages does; draw nothing"};
 
-} // namespace nodewise::cli::flags
+} // namespace flags
+
+struct pages_result; // in view.hpp
+/// `nodewise/pages/1`.
+[[nodiscard]] std::string pages_json(const pages_result& what);
+/// One row for each process and node; times in seconds since 1970.
+[[nodiscard]] std::string pages_csv(const pages_result& what);
+
+inline constexpr std::array pages_forms = {
+    form<pages_result>{&flags::json, pages_json},
+    form<pages_result>{&flags::csv, pages_csv, /*in_parts=*/true}};
+
+} // namespace nodewise::cli

@@ -2,6 +2,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
+#include "cli/frame/result.hpp"
+#include "cli/verbs/pages/flags.hpp"
 #include "cli/verbs/pages/view.hpp"
 #include "report/envelope.hpp"
 #include "topology/machine_json.hpp"
@@ -12,7 +14,6 @@ namespace {
 
 using nlohmann::ordered_json;
 using observe::area;
-using observe::page_map;
 using report::json_list;
 
 ordered_json owner_json(node_id node) {
@@ -75,7 +76,7 @@ ordered_json thread_json(const observe::thread_facts& t) {
           {"active", t.active}};
 }
 
-ordered_json totals_json(const page_map& map) {
+ordered_json totals_json(const observe::page_map& map) {
   ordered_json all = ordered_json::object();
   for (const observe::memory_totals& t : map.totals) {
     all[std::string(t.category)] = json_list(t.bytes, [](const auto& each) -> ordered_json {
@@ -85,7 +86,7 @@ ordered_json totals_json(const page_map& map) {
   return all;
 }
 
-ordered_json process_json(const page_map& map) {
+ordered_json process_json(const observe::page_map& map) {
   const node_set nodes = nodes_of(map.threads, false);
   const node_set active = nodes_of(map.threads, true);
   ordered_json one = {
@@ -109,14 +110,14 @@ ordered_json process_json(const page_map& map) {
 
 } // namespace
 
-ordered_json pages_json(const std::vector<pages_sample>& samples, const machine& on,
-                        ordered_json settings) {
-  ordered_json result = report::envelope("pages", 1, machine_json(on), std::move(settings));
-  result["samples"] = json_list(samples, [](const pages_sample& sample) -> ordered_json {
+std::string pages_json(const pages_result& what) {
+  ordered_json result =
+      report::envelope("pages", 1, machine_json(what.on), settings_json(sys::real_kernel()));
+  result["samples"] = json_list(what.samples, [](const pages_sample& sample) -> ordered_json {
     const std::chrono::duration<double> since = sample.when.time_since_epoch();
     return {{"time_s", since.count()}, {"processes", json_list(sample.processes, process_json)}};
   });
-  return result;
+  return report::json_text(result);
 }
 
 } // namespace nodewise::cli

@@ -3,10 +3,9 @@
 #include <cerrno>
 #include <iterator>
 #include <memory>
+#include <utility>
 
 #include <unistd.h>
-
-#include <nlohmann/json.hpp>
 
 #include <nodewise/topology.hpp>
 
@@ -96,19 +95,12 @@ void check(const invocation& given, const std::vector<int>& pids) {
   }
 }
 
-/// Writes CSV and text as samples arrive, and JSON as one document at the end.
+/// Prints text, and CSV without -o, as samples arrive; writes the rest as one document at the end.
 class sample_writer {
  public:
   sample_writer(const request& asked, int text_to) : asked_(asked), text_to_(text_to) {}
 
   void add(pages_sample sample, const watch_screen* screen) {
-    if (form_of(asked_.given) == form::csv) {
-      csv_ += pages_csv(sample, asked_.where.machine());
-      if (!asked_.given.has(flags::output)) {
-        write_out(csv_);
-        csv_.clear();
-      }
-    }
     if (asks_for_text(asked_.given)) {
       const report::style how = style_of(text_to_, asked_.given);
       const std::string text = joined(sample.processes, "\n", [&](const observe::page_map& map) {
@@ -122,28 +114,46 @@ class sample_writer {
         write_out((count == 0 ? "" : "\n") + text);
       }
     }
-    ++count;
-    if (asks_for_json(asked_.given)) {
+    if (form_ != nullptr) {
       samples_.push_back(std::move(sample));
+      if (in_parts_) {
+        take_samples();
+      }
+      if (prints_parts()) {
+        write_out(std::exchange(document_, {}));
+      }
     }
+    ++count;
   }
 
   void finish() {
-    if (asks_for_json(asked_.given)) {
-      write_result(pages_json(samples_, asked_.where.machine(), settings_json(sys::real_kernel())),
-                   asked_.given);
-    } else if (form_of(asked_.given) == form::csv && asked_.given.has(flags::output)) {
-      write_result_text(csv_, asked_.given);
+    if (form_ == nullptr || prints_parts()) {
+      return;
     }
+    if (!in_parts_ || count == 0) {
+      take_samples();
+    }
+    write_result(document_, asked_.given);
   }
 
   std::size_t count = 0;
 
  private:
+  [[nodiscard]] bool prints_parts() const { return in_parts_ && !asked_.given.has(flags::output); }
+  /// Adds them to the document: a long series of maps would take too much memory.
+  void take_samples() {
+    const pages_result all{samples_, asked_.where.machine(), in_parts_ && count != 0};
+    document_ += written(*form_, pages_forms, all);
+    samples_.clear();
+  }
+
   const request& asked_;
   int text_to_;
-  std::string csv_{pages_csv_header}; ///< not yet written
-  std::vector<pages_sample> samples_;
+  const flag* form_ = form_to_write(asked_.given);
+  bool in_parts_ = std::ranges::any_of(
+      pages_forms, [&](const auto& each) { return each.by == form_ && each.in_parts; });
+  std::string document_;              ///< not yet written
+  std::vector<pages_sample> samples_; ///< not yet in the document
 };
 
 /// A process and its observer, which remembers what the process's threads had used.
@@ -197,9 +207,8 @@ int look_at_processes(const std::vector<int>& pids, const request& asked) {
 /// Runs the program; this command ends as the program does.
 int look_at_program(const request& asked) {
   observe::observer by(sys::real_kernel(), asked.where.machine());
-  sample_writer writer(asked, asks_for_json(asked.given) || form_of(asked.given) == form::csv
-                                  ? STDOUT_FILENO
-                                  : STDERR_FILENO);
+  sample_writer writer(asked,
+                       form_to_write(asked.given) != nullptr ? STDOUT_FILENO : STDERR_FILENO);
   std::vector<observe::thread_facts> threads; // at their most: none is left at the end
   const auto look = [&](int pid, bool shown) {
     const auto process = sys::real_process(pid);

@@ -215,38 +215,6 @@ std::vector<Value> fitting(const report::style& how, std::vector<Value> all) {
 
 } // namespace
 
-std::string pages_csv(const pages_sample& sample, const machine& on) {
-  const std::chrono::duration<double> since = sample.when.time_since_epoch();
-  std::string text;
-  for (const page_map& map : sample.processes) {
-    // Every node with memory has a row, even if it holds nothing: a series has no gaps.
-    std::map<node_id, std::uint64_t> pages;
-    for (const memory_node& node : on.nodes) {
-      if (node.memory_bytes != 0) {
-        pages[node.id] = 0;
-      }
-    }
-    const area sum = sum_of(by_size(map));
-    for (const area::share& s : sum.per_node) {
-      pages[s.node] += s.pages;
-    }
-    const auto add = [&](const std::string& name, std::uint64_t count, node_id number) {
-      const auto threads = std::ranges::count(map.threads, number, &observe::thread_facts::node);
-      const auto active = std::ranges::count_if(
-          map.threads, [&](const auto& thread) { return thread.node == number && thread.active; });
-      text += fmt::format("{:.3f},{},{},{},{},{}\n", since.count(), map.pid, name,
-                          count * map.page_bytes, threads, active);
-    };
-    for (const auto& [node, count] : pages) {
-      add(fmt::format("{}", node), count, node);
-    }
-    if (sum.unknown != 0) {
-      add("unknown", sum.unknown, unknown_node);
-    }
-  }
-  return text;
-}
-
 std::string pages_text(const page_map& map, const report::style& how,
                        const pages_view_options& options) {
   std::string text = heading(map, how, options);

@@ -1,11 +1,10 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Shows the results of `pages` as text, JSON and CSV.
+// What `pages` shows, and how as text.
 #pragma once
 
 #include <chrono>
-
-#include <nlohmann/json_fwd.hpp>
+#include <span>
 
 #include "observe/observer.hpp"
 #include "report/style.hpp"
@@ -18,6 +17,13 @@ struct pages_sample {
   std::vector<observe::page_map> processes;
 };
 
+/// What the other forms (flags.hpp) are written from.
+struct pages_result {
+  std::span<const pages_sample> samples;
+  const machine& on;
+  bool continued = false; ///< after samples that have been written already
+};
+
 struct pages_view_options {
   bool all = false;     ///< include mappings of less than 64 KiB
   bool totals = false;  ///< numastat's sums instead of the mappings
@@ -27,14 +33,5 @@ struct pages_view_options {
 /// A heading and a table. Every line ends with a newline.
 [[nodiscard]] std::string pages_text(const observe::page_map& map, const report::style& how,
                                      const pages_view_options& options);
-
-/// `nodewise/pages/1`.
-[[nodiscard]] nlohmann::ordered_json pages_json(const std::vector<pages_sample>& samples,
-                                                const machine& on, nlohmann::ordered_json settings);
-
-inline constexpr std::string_view pages_csv_header =
-    "time_s,process,node,resident_bytes,threads,active_threads\n";
-/// One row for each process and node; times in seconds since 1970.
-[[nodiscard]] std::string pages_csv(const pages_sample& sample, const machine& on);
 
 } // namespace nodewise::cli

@@ -1,11 +1,13 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// The options of `nodewise profile` that no other verb has.
+// The options of `nodewise profile` that no other verb has, and the forms of its result.
 #pragma once
 
 #include "cli/frame/flags.hpp"
 
-namespace nodewise::cli::flags {
+namespace nodewise::cli {
+
+namespace flags {
 
 inline constexpr flag duration{.name = "duration",
                                .value = "SECONDS",
@@ -25,4 +27,12 @@ inline constexpr flag prove{
 inline constexpr flag no_prove{
     .name = "no-prove", .group = group::plan, .help = "with --on, do not run the program again"};
 
-} // namespace nodewise::cli::flags
+} // namespace flags
+
+struct reported_advice; // in result.hpp
+/// `nodewise/advice/2`.
+[[nodiscard]] std::string advice_json(const reported_advice& what);
+
+inline constexpr std::array profile_forms = {form<reported_advice>{&flags::json, advice_json}};
+
+} // namespace nodewise::cli

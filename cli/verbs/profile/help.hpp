@@ -14,8 +14,8 @@ inline constexpr auto profile_flags = join(
     std::array{&flags::write_plan, &flags::prove, &flags::no_prove, &flags::verbose, &flags::input},
     std::array{&flags::cpunodebind, &flags::physcpubind, &flags::bind, &flags::pin, &flags::threads,
                &flags::main_thread, &flags::places, &flags::ranks_per},
-    std::array{&flags::json, &flags::output, &flags::strict, &flags::quiet}, on_a_machine,
-    every_verb);
+    flags_of(profile_forms), std::array{&flags::output, &flags::strict, &flags::quiet},
+    on_a_machine, every_verb);
 inline constexpr std::array profile_examples = {
     example{"nodewise profile -- ./solver -n 4096",
             "print misplaced arrays, the line that touched them first, and how to fix them"},

@@ -1,6 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 
+#include "cli/verbs/profile/flags.hpp"
 #include "cli/verbs/profile/result.hpp"
 #include "cli/verbs/profile/sites.hpp"
 #include "profile/profile_json.hpp"
@@ -70,9 +71,10 @@ json finding_json(const advise::finding& what) {
 
 } // namespace
 
-json advice_json(const profile::profile& what, const advise::advice& found,
-                 const std::optional<proof>& proven, const machine& on, json settings) {
-  json made = report::envelope("advice", 2, machine_json(on), std::move(settings));
+std::string advice_json(const reported_advice& reported) {
+  const profile::profile& what = reported.profiled.what;
+  const advise::advice& found = reported.found;
+  json made = report::envelope("advice", 2, machine_json(reported.on), *reported.profiled.settings);
   made["command"] = what.command;
   add_if_any(made, "ranks", ranks_json(what));
   made["findings"] = json_list(found.findings, finding_json);
@@ -95,8 +97,8 @@ json advice_json(const profile::profile& what, const advise::advice& found,
     add_if_any(made_plan, "pays_from", each.pays_from);
     return made_plan;
   });
-  if (proven) {
-    made["proof"] = proof_json(*proven);
+  if (reported.proven) {
+    made["proof"] = proof_json(*reported.proven);
   }
   made["refused_plans"] = json_list(found.refused, [&](const advise::proposal& each) -> json {
     return {{"program", what.programs[each.program].name},
@@ -114,7 +116,7 @@ json advice_json(const profile::profile& what, const advise::advice& found,
   made["evidence"] = whole["evidence"];
   made["overhead"] = whole["overhead"];
   made["remarks"] = found.remarks;
-  return made;
+  return report::json_text(made);
 }
 
 json profile_json(const profile::profile& what, const machine& on, json settings) {

@@ -30,7 +30,8 @@ std::vector<const flag*> outside(const invocation& given) {
   std::vector<const flag*> all;
   std::ranges::copy_if(given.verb->flags, std::back_inserter(all), [&](const flag* each) {
     const bool is_refused_inside = each == &flags::compare; // it takes no program
-    return !is_refused_inside && std::ranges::find(groups, each->group) != groups.end();
+    return !is_refused_inside &&
+           (each->is_form || std::ranges::find(groups, each->group) != groups.end());
   });
   return all;
 }

@@ -114,7 +114,7 @@ void compare_profiles(const profile_result& before, const profile_result& after,
   const auto was = outcome_of(before);
   const auto is = outcome_of(after);
   const std::vector<std::string> doubt = comparison_doubts(before, after);
-  if (form_of(given) == form::json) {
+  const auto as_json = [&] {
     auto made =
         report::envelope("comparison", 1, machine_json(before.on.machine()), *before.settings);
     made["sites"] = report::json_list(sites, [](const compared_site& each) -> json {
@@ -130,7 +130,10 @@ void compare_profiles(const profile_result& before, const profile_result& after,
     made["before"] = total(was);
     made["after"] = total(is);
     made["doubts"] = doubt;
-    write_out(report::json_text(made));
+    return made;
+  };
+  if (const flag* const form = given.selected_form()) {
+    write_out(written<json_maker>(*form, json_only, as_json));
     return;
   }
   const report::style how = style_of(STDOUT_FILENO, given);

@@ -98,10 +98,10 @@ std::string next_step(const profile_result& found, const advise::proposal& plan,
 
 void report_advice(const profile_result& seen, const invocation& given, int text_to,
                    const run_with_plan& run) {
-  const bool as_json = form_of(given) == form::json; // -o saves the profile, not the advice
+  const flag* const form = given.selected_form(); // -o saves the profile, not the advice
   const bool as_text = asks_for_text(given);
   const bool verbose = given.has(flags::verbose);
-  if (!as_json && !as_text && !given.has(flags::write_plan)) {
+  if (form == nullptr && !as_text && !given.has(flags::write_plan)) {
     return;
   }
   profile_result found = seen;
@@ -124,9 +124,8 @@ void report_advice(const profile_result& seen, const invocation& given, int text
                    found.what.programs[plan->program].tbb,
                    [&](const plans::plan_file& with) { return run(with, on); });
   }
-  if (as_json) {
-    write_out(
-        report::json_text(advice_json(found.what, advice, proven, on.machine(), *found.settings)));
+  if (form != nullptr) {
+    write_out(written(*form, profile_forms, reported_advice{found, advice, proven, on.machine()}));
   }
   if (as_text && plan && (changes_anything(*plan) || (proven && !proven->tried.empty()))) {
     print("\n" + plan_text(found.what, *plan, proven, verbose, how));

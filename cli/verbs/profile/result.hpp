@@ -49,10 +49,13 @@ void report_profile(const profile_result& found, const invocation& given, int te
 /// arrays, rejected candidates, what was not examined, and the cost of profiling.
 [[nodiscard]] std::string advice_text(const profile::profile& what, const advise::advice& found,
                                       const machine& on, bool verbose, const report::style& how);
-/// `nodewise/advice/2`.
-[[nodiscard]] nlohmann::ordered_json
-advice_json(const profile::profile& what, const advise::advice& found,
-            const std::optional<proof>& proven, const machine& on, nlohmann::ordered_json settings);
+/// What the other forms of the advice (flags.hpp) are written from.
+struct reported_advice {
+  const profile_result& profiled;
+  const advise::advice& found;
+  const std::optional<proof>& proven;
+  const machine& on; ///< whose figures price it
+};
 /// `nodewise/profile/2`.
 [[nodiscard]] nlohmann::ordered_json profile_json(const profile::profile& what, const machine& on,
                                                   nlohmann::ordered_json settings);

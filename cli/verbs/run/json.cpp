@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/frame/result.hpp"
+#include "cli/verbs/run/flags.hpp"
 #include "cli/verbs/run/result.hpp"
 #include "report/envelope.hpp"
 #include "topology/machine_json.hpp"
@@ -183,7 +184,7 @@ ordered_json asked_json(const run_result& result) {
 
 } // namespace
 
-ordered_json run_json(const run_result& result) {
+std::string run_json(const run_result& result) {
   ordered_json made = report::envelope("run", 1, machine_json(topology::from_sysfs().machine()),
                                        settings_json(sys::real_kernel()));
   made["command"] = result.asked.command;
@@ -202,7 +203,7 @@ ordered_json run_json(const run_result& result) {
   made["processes"] = json_list(result.found.report.processes, [&](const process_report& process) {
     return json_of(result, process);
   });
-  return made;
+  return report::json_text(made);
 }
 
 } // namespace nodewise::cli

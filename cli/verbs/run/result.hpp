@@ -62,7 +62,4 @@ struct run_result {
 [[nodiscard]] nlohmann::ordered_json plan_json(const run_result& result,
                                                const launch::planned_file& plan);
 
-/// `nodewise/run/1`.
-[[nodiscard]] nlohmann::ordered_json run_json(const run_result& result);
-
 } // namespace nodewise::cli

@@ -8,19 +8,17 @@
 #include <unistd.h>
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include "base/numbers.hpp"
 #include "cli/frame/result.hpp"
 #include "cli/frame/terminal.hpp"
 #include "cli/frame/verbs.hpp"
 #include "cli/machine/source.hpp"
-#include "cli/start/flags.hpp"
 #include "cli/start/start_run.hpp"
+#include "cli/verbs/run/flags.hpp"
 #include "cli/verbs/run/result.hpp"
 #include "launch/executable.hpp"
 #include "plan/plan_json.hpp"
-#include "report/envelope.hpp"
 #include "symbols/module.hpp"
 #include "symbols/names.hpp"
 #include "sys/programs.hpp"
@@ -142,12 +140,12 @@ site_namer make_site_namer(const std::string& program_file) {
 /// Reports where the pages were, and returns whether that is as requested.
 bool report_run(const run_result& result, const invocation& given) {
   warn(result.found.warnings, given);
-  if (asks_for_json(given)) {
-    const nlohmann::ordered_json json = run_json(result);
+  if (const flag* const form = form_to_write(given)) {
+    const std::string text = written(*form, run_forms, result);
     try {
-      write_result(json, given);
+      write_result(text, given);
     } catch (const error&) { // the program has run: its result must not be lost
-      write_error(report::json_text(json));
+      write_error(text);
       throw;
     }
   }

@@ -1,11 +1,13 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Options that only topo has.
+// Options that only topo has, and the forms of its result.
 #pragma once
 
 #include "cli/frame/flags.hpp"
 
-namespace nodewise::cli::flags {
+namespace nodewise::cli {
+
+namespace flags {
 
 inline constexpr flag xml{.name = "xml",
                           .group = group::results,
@@ -17,4 +19,12 @@ inline constexpr flag costs{
     .group = group::input,
     .help = "read the machine's bandwidths and latencies from FILE.json"};
 
-} // namespace nodewise::cli::flags
+} // namespace flags
+
+struct shown_machine; // in view.hpp
+/// `nodewise/machine/1`.
+[[nodiscard]] std::string shown_machine_json(const shown_machine& what);
+
+inline constexpr std::array topo_forms = {form<shown_machine>{&flags::json, shown_machine_json}};
+
+} // namespace nodewise::cli

@@ -8,11 +8,14 @@
 #include "cli/frame/terminal.hpp"
 #include "cli/frame/verbs.hpp"
 #include "cli/machine/drawing.hpp"
-#include "cli/machine/source.hpp"
 #include "cli/verbs/topo/flags.hpp"
+#include "cli/verbs/topo/view.hpp"
+#include "report/envelope.hpp"
 #include "topology/machine_json.hpp"
 
-namespace nodewise::cli::verbs {
+namespace nodewise::cli {
+
+namespace verbs {
 
 namespace {
 
@@ -56,20 +59,24 @@ std::string xml_text(const invocation& given) {
 
 int topo(const invocation& given) {
   if (given.has(flags::xml)) {
-    write_result_text(xml_text(given), given);
+    write_result(xml_text(given), given);
     return exit_code::ok;
   }
-  const measured_machine found = find_machine(given);
-  const auto as_json = [&] {
-    nlohmann::ordered_json result = topology_json(found.what);
-    if (!given.has(flags::input)) { // this system's settings do not describe another machine
-      result["settings"] = settings_json(sys::real_kernel());
-    }
-    return result;
-  };
-  show_result(given, as_json,
-              [&](const report::style& how) { return draw(found.what, how, found.remarks); });
+  const shown_machine shown{find_machine(given), !given.has(flags::input)};
+  show_result(given, topo_forms, shown, [&](const report::style& how) {
+    return draw(shown.found.what, how, shown.found.remarks);
+  });
   return exit_code::ok;
 }
 
-} // namespace nodewise::cli::verbs
+} // namespace verbs
+
+std::string shown_machine_json(const shown_machine& what) {
+  nlohmann::ordered_json result = topology_json(what.found.what);
+  if (what.is_here) {
+    result["settings"] = settings_json(sys::real_kernel());
+  }
+  return report::json_text(result);
+}
+
+} // namespace nodewise::cli
