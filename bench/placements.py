@@ -1,7 +1,7 @@
 # Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 """What placements that know nothing of a program make of the examples: the remote share of the use phase,
 counted in the lab on lab:4x2. As it is; with pages in turn over all nodes; with arrays in blocks; with the
-kernel's NUMA balancing; by the plan that `nodewise profile` makes of the run as it is; and cured in the source.
+kernel's NUMA balancing; by the plan that `nodewise profile` makes of the run as it is; and fixed in the source.
 Of the kernels also the time that the model predicts for what was counted, on a machine of as many nodes whose
 figures are published. A count of a virtual machine, so the host matters little."""
 

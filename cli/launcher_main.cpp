@@ -25,12 +25,12 @@ int hand_over_to_tool(std::span<const char* const> arguments) {
 /// Only a plain run must start within a millisecond. Runs that are supervised, or that need line
 /// tables, hwloc or a machine file, are left to nodewise-tool.
 bool is_plain_run(const invocation& given) {
-  if (given.verb == nullptr || given.verb->name != "run") {
+  if (given.verb == nullptr || given.verb->name != "run" || given.selected_form() != nullptr) {
     return false;
   }
   for (const flag* const other :
-       {&flags::help, &flags::version, &flags::on, &flags::verify, &flags::json, &flags::output,
-        &flags::rule, &flags::plan, &flags::plan_optional, &flags::strict}) {
+       {&flags::help, &flags::version, &flags::on, &flags::verify, &flags::output, &flags::rule,
+        &flags::plan, &flags::plan_optional, &flags::strict}) {
     if (given.has(*other)) {
       return false;
     }

@@ -95,8 +95,9 @@ inline constexpr flag output{
     .name = "output",
     .letter = 'o',
     .value = "FILE",
-    .help = "write the result to FILE, as JSON unless another format is selected; in the name, %r "
-            "is the local MPI rank, %h the host, %p the process ID, %% a percent sign"};
+    .help = "write the result as JSON to FILE, and print the text as usual; if a format is "
+            "selected, write that to FILE and print nothing; in the name, %r is the local MPI "
+            "rank, %h the host, %p the process ID, %% a percent sign"};
 inline constexpr flag color{.name = "color",
                             .value = "WHEN",
                             .choices = "auto|always|never",
@@ -151,7 +152,8 @@ inline constexpr flag input{
     .value = "MACHINE",
     .standard = "this machine",
     .group = group::input,
-    .help = "use another machine: FILE.xml from lstopo, FILE.json, sysfs:DIR, lab:NAME, "
+    .help = "use another machine: FILE.xml from lstopo, FILE.json (a machine file or a result of "
+            "nodewise), sysfs:DIR (a copy of /sys), lab:NAME, "
             "NODESxCORES such as 4x2, or a synthetic description of hwloc: \"numa:2 core:4 pu:1\""};
 inline constexpr flag compare{.name = "compare",
                               .group = group::results,
@@ -162,7 +164,7 @@ inline constexpr flag process{.name = "process",
                               .value = "PID",
                               .kind = flag_kind::list,
                               .group = group::selection,
-                              .help = "examine the process with this process ID"};
+                              .help = "examine the process PID"};
 inline constexpr flag phase{.name = "phase",
                             .value = "WHEN",
                             .choices = "use|init|all",
@@ -173,7 +175,9 @@ inline constexpr flag phase{.name = "phase",
 inline constexpr flag region{.name = "region",
                              .value = "NAME",
                              .group = group::selection,
-                             .help = "select traffic between the program's marks with this name"};
+                             .help = "with TRAFFIC.json, select the traffic between "
+                                     "NODEWISE_MARKER_START(\"NAME\") and "
+                                     "NODEWISE_MARKER_STOP(\"NAME\") in the program"};
 
 } // namespace flags
 } // namespace nodewise::cli

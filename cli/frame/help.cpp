@@ -131,13 +131,14 @@ std::string command_help(const report::style& how) {
     to.entry(flag_heading(*f), flag_text(*f, nullptr), widest_heading);
   }
   to.title("Examples");
-  for (const char* const name : {"topo", "run", "doctor"}) {
+  for (const char* const name : {"topo", "run", "profile"}) {
     to.add_example(find_verb(name)->examples.front());
   }
   write_exit_codes(to, nullptr);
   to.line();
   to.line("`nodewise VERB --help` describes a verb.");
-  to.line("`run` has numactl's letters: there, -i, -p and -w have other meanings.");
+  to.line("In `run` and `lab check`, -i, -p and -w are options of numactl.");
+  to.line("In other verbs, -i is --input, -p is --process and -w is --workgroup.");
   return to.take();
 }
 

@@ -206,6 +206,14 @@ class reader {
         form = each;
       }
     }
+    // `lab shell` starts a machine without --on.
+    for (const flag* const each : v.flags) {
+      if (v.actions.empty() && each->group == group::virtual_machine && each != &flags::on &&
+          each != &flags::on_counts && given_.has(*each) && !given_.has(flags::on)) {
+        refuse(option_name(*each) + " without --on", "there is no virtual machine",
+               "add for example --on lab:4x2");
+      }
+    }
     for (const auto& [a, b] : v.excludes) {
       refuse_both(given_.has(*a) ? a : nullptr, given_.has(*b) ? b : nullptr);
     }

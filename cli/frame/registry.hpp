@@ -37,7 +37,8 @@ struct exit_code_row {
 /// The table that `nodewise --help` and the manual print.
 inline constexpr std::array exit_codes = {
     exit_code_row{exit_code::ok, "0", "success"},
-    exit_code_row{exit_code::check_failed, "1", "a requested check failed (--strict, lab check)"},
+    exit_code_row{exit_code::check_failed, "1",
+                  "a check failed (--strict, lab check), or measure computed wrong values"},
     exit_code_row{exit_code::usage, "2", "invalid command line"},
     exit_code_row{exit_code::bad_input, "3",
                   "an input file cannot be read, or its content is invalid"},

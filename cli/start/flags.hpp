@@ -12,15 +12,19 @@ inline constexpr flag cpunodebind{.name = "cpunodebind",
                                   .letter = 'N',
                                   .value = "NODES",
                                   .group = group::binding,
-                                  .help = "use only processors of these nodes: 0-3, 0,2, +0 (the "
-                                          "first allowed node), !0 (all but node 0), all",
+                                  .help = "use only processors of these nodes, written 0-3 or 0,2 "
+                                          "or all or +0 (the first allowed node) or '!0' (all but "
+                                          "node 0; quoted for the shell)",
                                   .alias = "cpubind"};
 inline constexpr flag physcpubind{.name = "physcpubind",
                                   .letter = 'C',
                                   .value = "CPUS",
                                   .group = group::binding,
                                   .help =
-                                      "use only these processors; the last of -N and -C applies"};
+                                      "use only these processors, written 0-7 or +0-1 (the first "
+                                      "two allowed) or 0x5 (a mask) or package:1.core:0 (hwloc) or "
+                                      "S0:0-3 (likwid); if -N is given, too, the last of -N and "
+                                      "-C applies"};
 inline constexpr flag all_processors{
     .name = "all",
     .letter = 'a',
@@ -31,7 +35,8 @@ inline constexpr flag pin{.name = "pin",
                           .value = "LIST",
                           .group = group::binding,
                           .help = "pin thread k to the k-th processor of LIST, as likwid-pin does: "
-                                  "0,2,4, S0:0-3@S1:0-3, M:scatter"};
+                                  "0,2,4 or S0:0-3@S1:0-3 (four processors of socket 0, then four "
+                                  "of socket 1) or M:scatter (the nodes in turn)"};
 inline constexpr flag places{
     .name = "places",
     .value = "KIND",
@@ -39,14 +44,14 @@ inline constexpr flag places{
     .standard = "threads",
     .group = group::binding,
     .help = "with --bind or --pin, let a bound thread run on: threads (one hardware thread), cores "
-            "(its core), nodes (its node), packages (its package)"};
+            "(its core), nodes (its node), packages (its socket)"};
 inline constexpr flag smt{.name = "smt",
                           .value = "WHICH",
                           .choices = "on|off",
-                          .standard = "the second ones only if all cores have a thread",
+                          .standard = "only when every core already has a thread of the program",
                           .group = group::binding,
-                          .help = "use hardware threads: off (only the first of each core), on "
-                                  "(with --bind: all, one thread on each)"};
+                          .help = "use the second hardware thread of each core: off (never), on "
+                                  "(always; needs --bind)"};
 inline constexpr flag ranks_per{.name = "ranks-per",
                                 .value = "PART",
                                 .choices = "node|socket|core",
@@ -67,12 +72,13 @@ inline constexpr flag main_thread{
     .choices = "waits|works",
     .standard = "waits",
     .group = group::binding,
-    .help = "in a program without OpenMP or TBB, while its threads run, the main thread: waits (do "
-            "not bind it), works (bind it as thread 0)"};
+    .help = "with --bind or --pin, what the main thread of a program without OpenMP or TBB does "
+            "while its other threads run: waits (it is not bound), works (it is thread 0)"};
 inline constexpr flag threads{
     .name = "threads",
     .value = "N",
-    .standard = "OMP_NUM_THREADS, else one per core; with --pin, one per entry",
+    .standard = "with --pin, one per entry; otherwise OMP_NUM_THREADS, or one per core; with "
+                "--smt on, per hardware thread",
     .group = group::binding,
     .help = "number of threads to bind, and to start in a parallel region"};
 inline constexpr flag membind{.name = "membind",
@@ -118,7 +124,7 @@ inline constexpr flag hardware{
     .name = "hardware",
     .letter = 'H',
     .group = group::results,
-    .help = "print nodes, processors, memory and distances, as numactl -H does",
+    .help = "print nodes, processors, memory and distances, as numactl -H does; start nothing",
     .stands_alone = true};
 inline constexpr flag localalloc{
     .name = "localalloc",
@@ -131,6 +137,7 @@ inline constexpr auto memory_help = [] {
   placements::add_command_words(made, false, true);
   made.add("; or place each large array (see --threshold): ");
   placements::add_command_words(made, true, true);
+  made.add("; use blocked, rows and cyclic with --bind");
   return made;
 }();
 inline constexpr flag memory{
@@ -139,9 +146,12 @@ inline constexpr flag rule{.name = "rule",
                            .value = "WHICH:PLACEMENT",
                            .kind = flag_kind::list,
                            .group = group::memory,
-                           .help = "place arrays that match site=FILE:LINE, site=FUNCTION, "
-                                   "symbol=NAME, size>=SIZE, size<SIZE, or several of these joined "
-                                   "by commas (all must match); the first matching rule applies"};
+                           .help = "for arrays that match WHICH, override --memory by PLACEMENT, "
+                                   "written as there. WHICH is site=FILE:LINE or site=FUNCTION "
+                                   "(where allocated), symbol=NAME, size>=SIZE, size<SIZE, or "
+                                   "several of these joined by commas, which must all match. Quote "
+                                   "it for the shell: 'size>=64M:blocked' (repeatable: the first "
+                                   "rule that matches applies)"};
 inline constexpr flag plan{.name = "plan",
                            .value = "FILE",
                            .group = group::memory,
@@ -159,8 +169,9 @@ inline constexpr flag threshold{.name = "threshold",
                                 .help = "place only arrays of at least SIZE"};
 inline constexpr flag verify{.name = "verify",
                              .group = group::results,
-                             .help = "when the program ends, print on which nodes the pages of "
-                                     "each array are, as the kernel reports it"};
+                             .help = "when the program has ended, print on which nodes the pages "
+                                     "of each array were when it was freed or the program ended, "
+                                     "as the kernel reports it"};
 
 /// The options of `run` for memory.
 inline constexpr std::array memory_placement = {

@@ -191,7 +191,8 @@ run_options read_run_options(const invocation& given) {
   read_threads(options, given);
   read_memory_options(options, given);
   read_threshold(options, given);
-  options.report = given.has(flags::verify) || given.has(flags::json) || given.has(flags::output);
+  options.report =
+      given.has(flags::verify) || given.selected_form() != nullptr || given.has(flags::output);
   options.strict = given.has(flags::strict);
   options.quiet = given.has(flags::quiet);
   options.agent = paths::of_this_process().prefix + "/lib/nodewise/libnodewise-agent.so";

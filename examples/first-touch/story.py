@@ -1,6 +1,6 @@
 # Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 """The story of first touch, as a run: a program written the usual way is profiled, the
-profile's plan cures the same binary, and the proof is counted. Beside it the cure in the source."""
+profile's plan fixes the same binary, and the proof is counted. Beside it the fix in the source."""
 
 import argparse
 import json
@@ -77,7 +77,7 @@ def tell(nodewise, machine, size):
     TERMINAL.say("The profiler runs the program as it is. It hears which thread touches each page first, "
                  "from which line" + (", and in the virtual machine it counts who uses it." if machine else "."))
     nodewise.run(["profile", "--write-plan", PLAN, "--bind", "close", *on, "--", "first-touch", *size])
-    TERMINAL.heading("2. The cure, as a file")
+    TERMINAL.heading("2. The fix, as a file")
     show_plan(nodewise)
     TERMINAL.heading("3. The same binary with the plan")
     TERMINAL.say("Each array gets one block a thread, on the node where that thread runs, before the program "
@@ -92,15 +92,15 @@ def tell(nodewise, machine, size):
 def prove(nodewise, on, size):
     TERMINAL.heading("4. Proof")
     TERMINAL.say("How many memory accesses of the working loop stayed on the thread's own node: as it is, with "
-                 "the plan, and with the cure in the source (cured.c). The times are the model's, for the "
+                 "the plan, and with the fix in the source (cured.c). The times are the model's, for the "
                  "machine that the virtual one stands for.")
     shares = [("with the plan", outcome(nodewise.read("planned.json")))]
-    for title, program in (("as it is", "first-touch"), ("cured in the source", "first-touch-cured")):
+    for title, program in (("as it is", "first-touch"), ("fixed in the source", "first-touch-cured")):
         name = f"{program}.json"
         nodewise.run(["run", "--bind", "close", *on, "--quiet", "--on-counts", name, "--", program, *size])
         shares.append((title, outcome(nodewise.read(name))))
     print()
-    for title in ("as it is", "with the plan", "cured in the source"):
+    for title in ("as it is", "with the plan", "fixed in the source"):
         share, seconds = dict(shares)[title]
         print(f"  {title:20} {'#' * round(24 * share):24} {100 * share:5.1f} % local, "
               f"{1000 * seconds:.2f} ms predicted")

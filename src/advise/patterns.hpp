@@ -37,9 +37,10 @@ struct subject {
 /// From the code that touches the first of these sites' objects, and the program's runtimes.
 [[nodiscard]] subject subject_of(const analysis& of, const positions& sites);
 
-/// What cures have in common.
+/// What fixes have in common.
 struct remedy {
-  const char* what = "touch it first with the working loop's schedule"; ///< a sentence
+  /// A sentence.
+  const char* what = "touch it first in parallel, with the schedule of the loop that uses it";
   const char* code = "";
 };
 

@@ -13,7 +13,7 @@ namespace {
 /// Whether Nodewise needs a call.
 enum class need { required, optional };
 
-/// The cure for each errno of each kind of call; it depends on whether a seccomp filter is active.
+/// The fix for each errno of each kind of call; it depends on whether a seccomp filter is active.
 struct cures {
   privileges who;
 

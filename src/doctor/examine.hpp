@@ -55,7 +55,7 @@ struct surroundings {
 
 /// Compares the variables that place threads and memory with each other (bind/conflicts) and with
 /// what this process may use. One finding a contradiction, with the variable that wins and the
-/// cure; one good finding if there is none.
+/// fix; one good finding if there is none.
 [[nodiscard]] std::vector<finding> examine_environment(sys::kernel& from,
                                                        const bind::settings& variables);
 

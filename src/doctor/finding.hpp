@@ -28,7 +28,7 @@ struct finding {
   std::string name; ///< "mbind", "numa_balancing"
   doctor::verdict verdict = verdict::good;
   std::string found;   ///< "permitted", "refused: EPERM (...)", "1 (on)"
-  std::string cure;    ///< empty if nothing needs a cure
+  std::string cure;    ///< the fix; empty if none is needed
   int errno_value = 0; ///< of a refused call
 };
 

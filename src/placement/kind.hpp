@@ -112,13 +112,14 @@ inline constexpr word all_words[] = {
     {"interleave", kind::interleave, rest::perhaps_nodes, rest::perhaps_nodes,
      if_unlisted::memories, if_unlisted::nodes_of_threads},
     {"blocked", kind::blocked, rest::nothing, rest::nothing, if_unlisted::none, if_unlisted::none,
-     "one part per thread"},
+     "one block per thread"},
     {"rows", kind::blocked, rest::row, rest::row, if_unlisted::none, if_unlisted::none,
-     "the same, of whole rows"},
+     "the same, but in whole rows of SIZE bytes"},
     {"cyclic", kind::cyclic, rest::granule, rest::perhaps_granule, if_unlisted::nodes_of_threads,
-     if_unlisted::threads, "pieces of SIZE in turn"},
+     if_unlisted::threads, "pieces of SIZE, in turn over the threads' nodes or over NODES"},
     {"weighted", kind::weighted, rest::weights, rest::weights, if_unlisted::memories,
-     if_unlisted::none, "pages in turn by weight; auto: by measured bandwidth"},
+     if_unlisted::none,
+     "pages in turn over the nodes, in proportion to WEIGHT; auto: to the measured bandwidth"},
     {"thread", kind::thread, rest::never, rest::thread},
 };
 

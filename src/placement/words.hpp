@@ -13,7 +13,7 @@ namespace nodewise::placements {
 
 /// Text that a constant expression builds.
 struct word_list {
-  char text[640] = {};
+  char text[800] = {};
   std::size_t length = 0;
 
   constexpr word_list& add(std::string_view more) {

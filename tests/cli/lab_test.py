@@ -49,6 +49,10 @@ class Lab(CommandTest):
         self.assertIn("it takes lab:MACHINE", self.expect(2, "topo", "--on", "4x2").stderr)
         self.assertIn("whole number", self.expect(2, "topo", "--on", "lab:4x2", "--on-timeout", "soon").stderr)
         self.assertIn("machine is missing", self.expect(2, "lab", "describe").stderr)
+        for option in ("--on-timeout=5", "--on-thp=never", "--on-numa-balancing=1", "--on-overlay", "--on-no-count"):
+            self.assertIn("without --on", self.expect(2, "run", option, "--", "true").stderr)
+        self.assertIn("key is missing", self.expect(2, "lab", "cache", "remove").stderr)
+        self.assertIn("not both", self.expect(2, "lab", "cache", "remove", "x", "--all").stderr)
         self.assertIn("working directory", self.expect(2, "topo", "--on", "lab:4x2", "-o", "/no/such/x.json").stderr)
 
 

@@ -83,7 +83,7 @@ class Told(InputTest):
         plan = self.folder / "plan.json"
         done = self.expect(0, "profile", self.file(profile()), "--write-plan", str(plan))
         self.assertIn("solver.c:34 (100 %)", done.stdout)
-        self.assertRegex(done.stdout, r"cure +\S+")
+        self.assertRegex(done.stdout, r"fix +\S+")
         self.assertIn("nodewise run --plan", done.stdout)
         self.assertIsNone(conforms(json.loads(plan.read_text()), "plan-1"))
 

@@ -43,6 +43,7 @@ class Topo(CommandTest):
     def test_a_machine_file_has_no_xml_and_that_is_said(self):
         done = self.expect(2, "topo", "--xml", "-i", "lab:cxl")
         self.assertIn("use --json", done.stderr)
+        self.assertIn("cannot be combined", self.expect(2, "topo", "--xml", "--json").stderr)
 
     def test_a_node_without_memory_is_not_called_not_allowed(self):
         # The kernel never lists such a node in Mems_allowed.

@@ -248,7 +248,7 @@ class Check(Counted):
 
     def options(self, verb, group):
         text = self.expect(0, verb, "--help").stdout
-        part = text.partition(f"{group}:\n")[2].partition("\n\n")[0] or text.partition(f"{group}\n")[2].partition("\n\n")[0]
+        part = text.partition(f"\n{group}\n")[2].partition("\n\n")[0]
         found = re.findall(r"^ +(?:-\w, )?(--[\w-]+)", part, re.MULTILINE)
         self.assertTrue(found, text)
         return found
@@ -269,6 +269,7 @@ class Check(Counted):
         self.assertIn("--max-imbalance 0.5", self.check(2, "--max-imbalance", "0.5").stderr)
         self.assertIn("machine is missing", self.go(2, "lab", "check", "--min-local", "1", "--", "./a").stderr)
         self.assertIn("program is missing", self.go(2, "lab", "check", "--on=lab:4x2", "--min-local=1").stderr)
+        self.assertIn("--on lab:4x2", self.go(2, "lab", "check", "4x2", "--", "./a").stderr)
         self.assertIn("only `lab check`", self.go(2, "lab", "list", "--min-local", "1").stderr)
         self.assertIn("only `lab check`", self.go(2, "lab", "list", "--bind", "close").stderr)
         self.assertIn("starts no program", self.go(2, "lab", "list", "--", "./a").stderr)

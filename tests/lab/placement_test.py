@@ -158,7 +158,7 @@ class Story(LabTest):
         self.assertEqual(story.returncode, 0, story.stderr)
         self.assertIn("usual.c:25", story.stderr)  # who touched first
         self.assertIn("3 of 3 entries match objects", story.stderr)
-        for title, least, most in (("as it is", 49, 51), ("with the plan", 99, 100), ("cured in the source", 99, 100)):
+        for title, least, most in (("as it is", 49, 51), ("with the plan", 99, 100), ("fixed in the source", 99, 100)):
             row = next(line for line in story.stdout.splitlines() if line.startswith(f"  {title}  "))
             found = float(re.search(r"([\d.]+) % local", row)[1])
             self.assertTrue(least <= found <= most, row)

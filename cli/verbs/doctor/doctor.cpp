@@ -88,7 +88,7 @@ examined with_result(doctor::examination found, const std::optional<machine>& he
   return {std::move(found), std::make_shared<const ordered_json>(std::move(result))};
 }
 
-/// Several calls are often refused for one reason: each cure appears once, after their names.
+/// Several calls are often refused for one reason: each fix appears once, after their names.
 std::string cures(const std::vector<doctor::finding>& findings, const report::style& how) {
   std::vector<std::pair<std::string, std::string>> names_of_cure;
   for (const doctor::finding& f : findings) {

@@ -24,14 +24,16 @@ inline constexpr std::array doctor_examples = {
 };
 inline constexpr std::array<verb_flag_text, 2> doctor_texts = {
     {{&flags::input,
-      "show a report that doctor wrote, or examine a recorded machine: FILE.json, FILE.xml from "
-      "lstopo, sysfs:DIR, lab:NAME, NODESxCORES such as 4x2, or a synthetic description of hwloc"},
+      "show a report that doctor wrote, or examine a recorded machine, of which only nodes, "
+      "processors and distances are known: FILE.json, FILE.xml from lstopo, sysfs:DIR, lab:NAME, "
+      "NODESxCORES such as 4x2, or a synthetic description of hwloc"},
      {&flags::strict, "exit with code 1 if there is a warning"}}};
 inline constexpr auto doctor_codes = join(
     std::array<verb_exit, 3>{
         {{exit_code::check_failed, "with --strict, there is a warning"},
          {exit_code::bad_input},
-         {exit_code::refused, "the operating system refused a request, or a needed system call"}}},
+         {exit_code::refused,
+          "the operating system refused a request, or refuses a system call that nodewise needs"}}},
     codes_of_on);
 
 inline constexpr verb doctor_verb{

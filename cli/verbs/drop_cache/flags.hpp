@@ -20,10 +20,10 @@ inline constexpr flag drop_by{
     .choices = "auto|drop|files|pressure",
     .standard = "auto",
     .group = group::selection,
-    .help = "empty it by: auto (files if files are named, drop for root and all nodes, otherwise "
-            "pressure), drop (/proc/sys/vm/drop_caches: all nodes, needs root), files (only the "
-            "named files), pressure (allocate memory on each node until the kernel has evicted its "
-            "page cache)"};
+    .help = "empty it by: drop (write to /proc/sys/vm/drop_caches: all nodes, needs root), files "
+            "(drop only the named files), pressure (allocate memory until it is evicted), auto "
+            "(files if files are named; else drop if you are root and all nodes are selected; "
+            "else pressure)"};
 
 } // namespace flags
 

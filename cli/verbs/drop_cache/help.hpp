@@ -14,9 +14,9 @@ inline constexpr auto drop_cache_flags =
          every_verb);
 inline constexpr std::array<std::string_view, 1> drop_cache_aliases = {"sweep"};
 inline constexpr std::array drop_cache_examples = {
-    example{"nodewise drop-cache", "free memory on all nodes before a run"},
+    example{"nodewise drop-cache", "empty the page cache of all nodes before a run"},
     example{"nodewise drop-cache --nodes 0",
-            "free only node 0, which holds files that were copied for a job"},
+            "empty only that of node 0, which files copied for a job have filled"},
     example{"nodewise drop-cache /scratch/mesh.dat /scratch/restart.*",
             "drop only the cached pages of these files"},
 };
@@ -41,9 +41,10 @@ inline constexpr verb drop_cache_verb{
         "program comes from other nodes. As root, nodewise writes changed pages to disk and "
         "lets the kernel drop the page cache of all nodes. Without root, or if --nodes selects "
         "only some nodes, nodewise allocates memory on these nodes until the kernel has "
-        "evicted their page cache, and frees it again; it stops as soon as the kernel begins "
-        "to swap, and if memory runs out, the kernel kills nodewise first. If files are named, "
-        "only their pages are dropped. No data is lost: it is read again when needed.",
+        "evicted their page cache. Then it frees this memory. It stops if the kernel begins to "
+        "swap. If memory runs out all the same, the kernel kills nodewise before other "
+        "programs. If files are named, only their pages are dropped. No data is lost: dropped "
+        "pages are read from disk again when needed.",
     .flags = drop_cache_flags,
     .flag_texts = drop_cache_texts,
     .takes = operands::names,

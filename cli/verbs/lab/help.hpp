@@ -17,12 +17,15 @@ inline constexpr auto lab_flags = join(
 inline constexpr std::array lab_actions = {
     action{"list", "", "list the machines that come with nodewise"},
     action{"describe", "MACHINE",
-           "draw a machine, and list where its bandwidths and latencies come from"},
+           "draw the machine that the virtual one stands for, and list where its bandwidths and "
+           "latencies come from"},
     action{"shell", "MACHINE", "open a shell in a virtual machine"},
     action{"selftest", "MACHINE", "boot a machine and compare it with its machine file"},
     action{"check", "-- PROGRAM",
-           "run a program with --on, count its memory traffic, and fail if it does not reach "
-           "--min-local or exceeds --max-imbalance (one is required)"},
+           "run a program on the machine that --on names, and count its memory traffic; exit code "
+           "1 if --min-local is not reached or --max-imbalance is exceeded (one is required); if "
+           "the program fails, nothing is checked, and the exit code is the program's, which may "
+           "also be 1"},
     action{"cache", "list|remove [KEY]",
            "list stored kernels and snapshots, or remove the entry KEY of the list; with --all, "
            "every entry"},
@@ -42,8 +45,11 @@ inline constexpr std::array lab_examples = {
     example{"nodewise lab check --on lab:4x2 --max-imbalance 1.5 --phase all -- ./solver",
             "check that the traffic is balanced over the memories"},
 };
-inline constexpr std::array<verb_flag_text, 2> lab_texts = {
-    {{&flags::on, "with `check`, the virtual machine to run in (required): lab:NAME from `nodewise "
+inline constexpr std::array<verb_flag_text, 4> lab_texts = {
+    {{&flags::phase, "with `check`, select traffic: use (after each page was initialised), init "
+                     "(while it was initialised), all"},
+     {&flags::verbose, "also print times and the console of the virtual machine"},
+     {&flags::on, "with `check`, the virtual machine to run in (required): lab:NAME from `nodewise "
                   "lab list`, lab:NODESxCORES[xTHREADS] such as lab:4x2, or lab:./FILE.json"},
      {&flags::on_timeout, flags::on_timeout.help, "600; with `shell`, 0"}}};
 inline constexpr auto lab_codes = join(
@@ -56,12 +62,13 @@ inline constexpr auto lab_codes = join(
 inline constexpr verb lab_verb{
     .name = "lab",
     .summary = "list, describe and use virtual NUMA machines",
-    .usage = "[options] ACTION [MACHINE] [-- PROGRAM [arguments]]",
+    .usage = "[options] ACTION [MACHINE] | check [options] -- PROGRAM",
     .description =
         "A lab machine is a virtual machine under QEMU. It needs neither root nor KVM, has a "
         "real kernel, and runs your programs from your own file system. MACHINE is a name "
-        "from the list, the path of a machine file, or NODESxCORES[xTHREADS] such as 4x2. If "
-        "PROGRAM fails, a check ends with the program's exit code, so let PROGRAM end with 0.",
+        "from the list, the path of a machine file, or NODESxCORES[xTHREADS] such as 4x2. "
+        "The options of the groups Checks, Threads and Memory are only for `check`, which places "
+        "PROGRAM as nodewise run does.",
     .flags = lab_flags,
     .flag_texts = lab_texts,
     .takes = operands::names_or_program,

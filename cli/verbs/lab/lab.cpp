@@ -111,6 +111,12 @@ int describe(const invocation& given, const paths& from) {
         "write nodewise lab cache list, nodewise lab cache remove KEY, or nodewise lab cache "
         "remove --all");
   }
+  const bool has_key = given.operands.size() > 2;
+  if (given.operands[1] == "remove" && has_key == given.has(flags::all)) {
+    throw error(error_kind::usage, "nodewise lab cache remove",
+                has_key ? "it takes a key or --all, not both" : "the key is missing",
+                "give a key that nodewise lab cache list prints, or --all");
+  }
   std::vector<std::string> command = given.operands;
   if (const flag* const form = given.selected_form()) { // the runner may refuse it
     command.push_back(option_name(*form));

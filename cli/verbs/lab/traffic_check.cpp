@@ -132,7 +132,8 @@ void require_complete(const invocation& given) {
     throw error(error_kind::usage, std::string(check_command), what, hint);
   };
   if (given.operands.size() > 1) {
-    incomplete("it takes options and a program", "write -- before the program");
+    incomplete("it takes options and a program",
+               "name the machine by --on, as in --on lab:4x2, and write -- before the program");
   }
   if (!given.has(flags::on)) {
     incomplete("the machine is missing", "add for example --on lab:4x2");

@@ -12,20 +12,23 @@ namespace flags {
 
 inline constexpr flag full{.name = "full",
                            .group = group::selection,
-                           .help =
-                               "run all experiments, up to 3 s for each figure (measured value)"};
+                           .help = "run all experiments, up to 3 s for each figure"};
 /// The quick experiments are first. Ends with a zero; a longer text than this does not compile.
 inline constexpr auto only_help = [] {
-  std::array<char, 300> text{};
+  using namespace std::string_view_literals;
+  std::array<char, 900> text{};
   char* end = text.data();
   std::string_view before = "run only these experiments: ";
   for (const bool is_quick : {true, false}) {
     for (const measure::description& each : measure::all_experiments) {
       if (each.is_quick == is_quick) {
-        end = std::ranges::copy(each.name, std::ranges::copy(before, end).out).out;
+        for (const std::string_view part : {before, each.name, " ("sv, each.explains, ")"sv}) {
+          end = std::ranges::copy(part, end).out;
+        }
         before = ", ";
       }
     }
+    before = "; not among the default ones: ";
   }
   return text;
 }();
@@ -41,31 +44,36 @@ inline constexpr flag measured_kernel{
     .kind = flag_kind::list,
     .standard = "copy,scale,add,triad",
     .group = group::selection,
-    .help = "run only these kernels (with --only kernels or --full: in place of STREAM's): load, "
-            "sum, store, copy, update, scale, add, triad (a=b+s*c), schoenauer (a=b+c*d), "
-            "strided_load, random_load, or all; with the suffix _nt, stores bypass the caches"};
+    .help = "measure these kernels (loops) and nothing else; with --full or --only kernels, "
+            "measure them in place of STREAM's four: load, sum, store, copy, update, scale, add, "
+            "triad (a=b+s*c), schoenauer (a=b+c*d), strided_load, random_load, or all; with the "
+            "suffix _nt, stores bypass the caches"};
 inline constexpr flag workgroup{
     .name = "workgroup",
     .letter = 'w',
     .value = "DOMAIN:SIZE[:THREADS...]",
     .kind = flag_kind::list,
     .group = group::selection,
-    .help = "run only this workgroup, in likwid-bench's syntax: "
-            "DOMAIN:SIZE[:THREADS[:CHUNK:STRIDE]], then -ARRAY:DOMAIN,... for arrays elsewhere; "
-            "S0:1GB:2:1:2-0:S1,1:S1 is two threads on socket 0, with arrays 0 and 1 in the memory "
-            "of socket 1 (repeatable: all run at the same time)"};
+    .help = "run only this workgroup, in likwid-bench's syntax: DOMAIN:SIZE[:THREADS[:CHUNK:"
+            "STRIDE]]. DOMAIN is N (the machine), S0 (socket 0), M0 (node 0) and so on; 1GB is "
+            "10^9 bytes; CHUNK hardware threads of every STRIDE are used. -ARRAY:DOMAIN,... at the "
+            "end puts arrays, numbered from 0, elsewhere: S0:1GB:2:1:2-0:S1,1:S1 is two threads on "
+            "socket 0, with arrays 0 and 1 in the memory of socket 1. If -w is repeated, all "
+            "workgroups run at the same time"};
 inline constexpr flag point_time{.name = "time",
                                  .value = "SECONDS",
-                                 .standard = "3; for the default set, 26 for all figures together",
+                                 .standard = "3; without --full, --only, -t and -w, 26 for all "
+                                             "figures together",
                                  .group = group::sampling,
-                                 .help = "measure each figure for about SECONDS, or less once its "
-                                         "95 % interval is within 1 % of its median"};
-inline constexpr flag buffer_size{.name = "size",
-                                  .value = "SIZE",
-                                  .standard =
-                                      "four times all last-level caches together, within limits",
-                                  .group = group::memory,
-                                  .help = "total size of the buffers of all threads: 1G, 512MiB"};
+                                 .help = "measure each figure for about SECONDS; stop earlier if "
+                                         "its 95 % interval is within 1 % of its median"};
+inline constexpr flag buffer_size{
+    .name = "size",
+    .value = "SIZE",
+    .standard = "four times all last-level caches together; at least 64 MiB, at most a quarter of "
+                "the memory available on the fullest node",
+    .group = group::memory,
+    .help = "total size of the buffers of all threads: 1G, 512MiB"};
 inline constexpr flag buffer_pages{
     .name = "pages",
     .value = "KIND",
@@ -73,7 +81,8 @@ inline constexpr flag buffer_pages{
     .standard = "auto",
     .group = group::memory,
     .help = "pages of the buffers: auto (transparent huge pages where the kernel gives them), "
-            "base, huge (transparent huge pages), 2M or 1G (reserved huge pages)"};
+            "base (4 KiB on x86-64), huge (transparent huge pages), 2M or 1G (reserved huge "
+            "pages)"};
 inline constexpr flag weights{
     .name = "weights",
     .value = "apply",
@@ -83,9 +92,7 @@ inline constexpr flag weights{
     .help = "print shell commands that set the kernel's interleaving weights by the measured "
             "bandwidths; =apply sets them (needs root, Linux 6.9)"};
 inline constexpr flag no_keep{
-    .name = "no-keep",
-    .group = group::results,
-    .help = "do not save the result for `topo` and `run --memory weighted:auto`"};
+    .name = "no-keep", .group = group::results, .help = "do not save the result for other verbs"};
 
 } // namespace flags
 

@@ -24,15 +24,15 @@ inline constexpr std::array measure_examples = {
     example{"nodewise measure --only latency,loaded-latency --time 5",
             "run two experiments, with more time for each figure"},
     example{"nodewise measure -t triad,triad_nt --size 2G",
-            "run two kernels, counted as STREAM counts them"},
+            "measure two loops; bytes are counted as in STREAM (without write-allocate)"},
     example{"nodewise measure -t triad -w S0:1GB:2:1:2-0:S1,1:S1",
-            "as likwid-bench: two threads on socket 0, two of the arrays in socket 1"},
+            "as likwid-bench: two threads on socket 0, two arrays in the memory of socket 1"},
     example{"nodewise measure today.json --weights",
             "print the kernel's interleaving weights for a saved measurement"},
 };
 inline constexpr std::array<verb_flag_text, 2> measure_texts = {
-    {{&flags::compare, "compare FILE.json with a new measurement, or two FILE.json with each "
-                       "other; -o writes the newer one; not with --json"},
+    {{&flags::compare, "compare a new measurement with OLD.json, or NEW.json with OLD.json, and "
+                       "print what changed; -o writes the newer result; not with --json"},
      {&flags::strict, "exit with code 1 if a figure is unavailable"}}};
 inline constexpr auto measure_codes = join(
     std::array<verb_exit, 3>{
@@ -48,14 +48,14 @@ inline constexpr verb measure_verb{
     .summary = "measure bandwidth and latency from every node to every memory",
     .usage = "[options] [FILE.json] | --compare OLD.json [NEW.json]",
     .description =
-        "Measures bandwidth and latency from the processors of each node to each memory, the "
-        "bandwidth of each memory when all processors use it, STREAM's loops, and the speed of "
-        "first touch; with --full also interleaving, scaling, mixes, loaded latency, transfers "
-        "between cores, and migration. Prints medians with 95 % intervals, and marks figures "
-        "(measured values) that other programs disturbed. Saves a complete measurement of the "
-        "whole machine for topo and run --memory weighted:auto. FILE.json is a result saved by "
-        "-o: it is shown again. With --compare, one FILE is compared with a new measurement, "
-        "two FILEs with each other. Ctrl-C stops and prints what has been measured.",
+        "Measures values, called figures here: bandwidth and latency from the processors of "
+        "each node to each memory, the bandwidth of each memory when all processors use it, "
+        "STREAM's loops, and the speed of first touch; --full adds the other experiments of "
+        "--only. Prints the median of each figure with its 95 % confidence interval, and marks "
+        "figures that other programs disturbed. If all bandwidths and latencies of the whole "
+        "machine were measured with the default --size and --pages, the result is saved, and "
+        "topo, doctor, model and run --memory weighted:auto use it. FILE.json is a result saved "
+        "by -o: it is shown again. Ctrl-C stops and prints what has been measured.",
     .flags = measure_flags,
     .flag_texts = measure_texts,
     .takes = operands::names,

@@ -14,23 +14,27 @@ inline constexpr flag set{
     .value = "NAME[:FROM[:TO]]=VALUE",
     .kind = flag_kind::list,
     .group = group::input,
-    .help = "set or replace a figure of the machine: bandwidth, shared_bandwidth, core_bandwidth, "
-            "link_bandwidth (GB/s), latency (ns), shared_efficiency (0..1), lines_in_flight; FROM "
-            "and TO are nodes (default: each node and its own memory)"};
+    .help = "set or replace a figure of the machine: bandwidth (of a memory, or between two "
+            "nodes), shared_bandwidth (of a memory that all processors use), core_bandwidth (of "
+            "one core), link_bandwidth (of one link), all in GB/s; latency (ns); "
+            "shared_efficiency (shared_bandwidth divided by bandwidth); lines_in_flight (cache "
+            "lines that one core loads at a time). FROM is the node of the processors, TO that of "
+            "the memory (default: each node and its own memory)"};
 inline constexpr flag limit{.name = "limit",
                             .value = "WHAT",
                             .choices = "memory|processors",
                             .standard = "memory",
                             .group = group::input,
-                            .help = "assume that the machine's bandwidths are limits of: memory "
-                                    "(memories and links), processors (cache lines in flight)"};
+                            .help = "what limits the machine's bandwidths: memory (the memories "
+                                    "and the links), processors (the number of cache lines that a "
+                                    "core can have in flight)"};
 inline constexpr flag kernel{
     .name = "kernel",
     .value = "NAME",
     .group = group::loop,
     .help = "predict this loop: load, store, update, copy, scale, add, triad, daxpy, multiply-add, "
-            "schoenauer; or one word for each array, as in w,r,r: r (read), w (written), rw "
-            "(both), n (written by streaming stores)"};
+            "schoenauer; or the use of each array in the loop, as in w,r,r: r (read), w (written), "
+            "rw (both), n (written by streaming stores)"};
 inline constexpr flag elements{.name = "elements",
                                .value = "N",
                                .standard = "2^26",
@@ -47,14 +51,16 @@ inline constexpr flag schedule{
     .standard = "static",
     .group = group::loop,
     .help = "schedule the loop: static, dynamic, guided, tasks (chunks in random order), even (one "
-            "block of equal work per thread); CHUNK is a number of iterations"};
+            "block per thread; with --shape triangular, of equal work instead of equal length); "
+            "CHUNK is a number of iterations"};
 inline constexpr flag loop_shape{
     .name = "shape",
     .value = "SHAPE",
     .choices = "flat|triangular",
     .standard = "flat",
     .group = group::loop,
-    .help = "elements per iteration: flat (1), triangular (r + 1 in iteration r)"};
+    .help = "elements per iteration: flat (1), triangular (iteration r has r + 1, "
+            "as the rows of a triangular matrix)"};
 inline constexpr flag random_access{.name = "random",
                                     .group = group::loop,
                                     .help = "access elements in random order, each in a cache line "
@@ -67,8 +73,9 @@ inline constexpr flag chunk_start{.name = "chunk-start",
                                       "time in ns that a thread waits at the start of each chunk"};
 inline constexpr flag stagger{.name = "stagger",
                               .group = group::memory,
-                              .help = "with interleave, cyclic or weighted, start each array on "
-                                      "the next node, one page (or piece) after the array before"};
+                              .help = "with interleave, cyclic or weighted, shift each array by "
+                                      "one page (or piece) against the array before, so that the "
+                                      "arrays begin on different nodes"};
 inline constexpr flag model_page_size{.name = "page-size",
                                       .value = "SIZE",
                                       .standard = "4KiB",

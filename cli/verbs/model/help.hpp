@@ -32,7 +32,7 @@ inline constexpr std::array model_examples = {
     example{"nodewise model traffic.json",
             "predict the time of traffic from `run --on lab:NAME --on-counts traffic.json`"},
     example{"nodewise model traffic.json --region sweep --json -o predicted.json",
-            "predict only the traffic between two marks, as JSON"},
+            "predict only the traffic of the region `sweep` that the program marks, as JSON"},
 };
 inline constexpr auto model_memory_help = [] {
   placements::word_list made;
@@ -41,12 +41,18 @@ inline constexpr auto model_memory_help = [] {
   placements::add_command_words(made, true, true);
   return made;
 }();
-inline constexpr std::array<verb_flag_text, 4> model_texts = {
-    {{&flags::input, flags::input.help, "this machine; for TRAFFIC.json, the machine in this file"},
-     {&flags::threads, "number of threads of the loop", "one per core"},
+inline constexpr std::array<verb_flag_text, 6> model_texts = {
+    {{&flags::input, flags::input.help,
+      "this machine, with the figures that `nodewise measure` saved; for TRAFFIC.json, the machine "
+      "in this file"},
+     {&flags::phase, "with TRAFFIC.json, select traffic: use (after each page was initialised), "
+                     "init (while it was initialised), all"},
+     {&flags::threads, "number of threads of the loop",
+      "one per core; with --smt on, one per hardware thread"},
      {&flags::bind,
       "bind threads: close (fill one node after the other), spread (evenly over all nodes)",
       "spread"},
+     {&flags::smt, "use the second hardware thread of each core: off (never), on (always)"},
      {&flags::memory, model_memory_help.view(), "local"}}};
 inline constexpr std::array<verb_exit, 2> model_codes = {
     {{exit_code::bad_input}, {exit_code::refused}}};
@@ -56,10 +62,11 @@ inline constexpr verb model_verb{
     .summary = "predict the time of a loop, or of traffic counted in the lab",
     .usage = "[options] TRAFFIC.json | [options] --kernel NAME",
     .description = "Predicts the time of a loop (--kernel), or of memory traffic counted in "
-                   "the lab (TRAFFIC.json), from the bandwidths and latencies in a machine "
-                   "file. Prints what limits the threads, the time of the best placement, and "
-                   "how much the prediction changes with each input. Runs and measures "
-                   "nothing. The threads of a loop are bound, one per core.",
+                   "the lab (TRAFFIC.json), from the bandwidths and latencies of a machine. "
+                   "Without bandwidths it prints only ratios of times. Prints what limits the "
+                   "threads, the time of the best placement, and how much the prediction "
+                   "changes with each input. Runs and measures nothing. The threads of a loop "
+                   "are bound.",
     .flags = model_flags,
     .flag_texts = model_texts,
     .takes = operands::names,

@@ -19,30 +19,33 @@ inline constexpr flag watch{.name = "watch",
                             .kind = flag_kind::optional_value,
                             .standard = "1",
                             .group = group::sampling,
-                            .help = "redraw the screen every SECONDS; press q to quit"};
+                            .help = "press q to quit; redraw the screen every SECONDS"};
 inline constexpr flag interval{
     .name = "interval",
     .value = "SECONDS",
     .group = group::sampling,
-    .help = "take a sample every SECONDS and print it below the earlier ones"};
+    .help = "take a sample every SECONDS and print it below the earlier ones; with --watch, redraw "
+            "the screen every SECONDS"};
 inline constexpr flag count{.name = "count",
                             .value = "N",
                             .standard = "1; with --interval or --watch, until the process ends",
                             .group = group::sampling,
-                            .help = "take N samples"};
+                            .help = "take N samples, one second apart unless --interval or "
+                                    "--watch sets the time"};
 inline constexpr flag method{
     .name = "method",
     .value = "HOW",
     .choices = "auto|pagemap|move_pages|numa_maps",
     .standard = "auto",
     .group = group::sampling,
-    .help = "query the kernel by pagemap (needs root), move_pages or numa_maps (totals only), "
-            "falling back to the next if refused; auto: the same, but single pages only for "
-            "mappings on several nodes"};
+    .help = "how to query the kernel: pagemap (needs root), move_pages, numa_maps (totals only); "
+            "if one is refused, the next is used; auto (begin with pagemap, but query single pages "
+            "only in mappings that are on several nodes)"};
 inline constexpr flag all_mappings{.name = "all",
                                    .letter = 'a',
                                    .group = group::selection,
-                                   .help = "list all mappings, including small ones"};
+                                   .help = "list all mappings, also those with less than 64 KiB in "
+                                           "memory and those after the first 40"};
 inline constexpr flag totals{.name = "totals",
                              .group = group::results,
                              .help = "print totals by node in MB, as numastat -p does"};
@@ -50,7 +53,7 @@ inline constexpr flag migrate{.name = "migrate",
                               .value = "FROM:TO",
                               .group = group::memory,
                               .help = "move the pages of one process from nodes FROM to nodes TO, "
-                                      "as migratepages does; draw nothing"};
+                                      "as migratepages does: 0:1, 0-1:2-3; draw nothing"};
 
 } // namespace flags
 

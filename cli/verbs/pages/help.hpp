@@ -26,8 +26,9 @@ inline constexpr std::array pages_examples = {
             "record how much memory two processes have on each node over time"},
     example{"nodewise pages -p 4711 --migrate 0:1", "move the pages on node 0 to node 1"},
 };
-inline constexpr std::array<verb_flag_text, 2> pages_texts = {
-    {{&flags::csv, "print CSV: bytes in memory, with one row per process, time and node"},
+inline constexpr std::array<verb_flag_text, 3> pages_texts = {
+    {{&flags::process, "examine the process PID (repeatable)"},
+     {&flags::csv, "print CSV: bytes in memory, with one row per process, time and node"},
      {&flags::strict,
       "exit with code 1 if pages could not be moved, or the program ended before it was sampled"}}};
 inline constexpr auto pages_codes = join(
@@ -43,8 +44,9 @@ inline constexpr verb pages_verb{
     .summary = "draw where the pages of a process are",
     .usage = "[options] PID... | [options] -- PROGRAM [arguments]",
     .description =
-        "Draws, for each mapping or array, on which node its pages are, from the first page "
-        "to the last. Pages that are not in memory, and the kernel's shared page of zeros, "
+        "Draws, for each mapping, on which node its pages are, from the first page to the last. "
+        "Static arrays are drawn separately, and so are allocated arrays if nodewise run placed "
+        "the program. Pages that are not in memory, and the kernel's shared page of zeros, "
         "are on no node. You need root to examine processes of other users. Several processes "
         "can be given, each as PID or -p PID. Without --at, a PROGRAM is stopped for a moment "
         "just before it ends, and examined then.",

@@ -22,8 +22,8 @@ inline constexpr flag write_plan{.name = "write-plan",
 inline constexpr flag prove{
     .name = "prove",
     .group = group::plan,
-    .help =
-        "with --on, run the program again with the plan and compare the counted traffic (default)"};
+    .help = "with --on, run the program again with the plan, and with other placements that may be "
+            "better, and compare the counted traffic (default)"};
 inline constexpr flag no_prove{
     .name = "no-prove", .group = group::plan, .help = "with --on, do not run the program again"};
 

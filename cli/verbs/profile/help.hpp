@@ -20,30 +20,36 @@ inline constexpr std::array profile_examples = {
     example{"nodewise profile -- ./solver -n 4096",
             "print misplaced arrays, the line that touched them first, and how to fix them"},
     example{"nodewise profile --write-plan solver.plan.json -- ./solver -n 4096",
-            "write the fix for nodewise run --plan solver.plan.json -- ./solver"},
+            "write the fix as a plan; apply it by nodewise run --plan solver.plan.json -- ./solver "
+            "-n 4096"},
     example{"nodewise profile --on lab:4x2 -- ./solver",
-            "profile in a virtual machine of 4 nodes, with exact counts of all accesses"},
+            "profile in a virtual machine of 4 nodes, with exact counts of the cache lines that "
+            "each thread fetches"},
     example{"nodewise profile --bind close -o before.json -- ./solver",
             "bind the threads and save the profile"},
     example{"nodewise profile --compare before.json after.json", "compare two saved profiles"},
     example{"nodewise profile before.json --input lab:yuca-4x8",
             "predict the gains of a saved profile on another machine"},
     example{"nodewise profile -p 4711 --duration 10", "observe a running process for 10 s"},
-    example{"mpirun -n 4 nodewise profile --ranks-per node -o prof-%r.json -- ./solver",
+    example{"mpirun --bind-to none nodewise profile --ranks-per node -o prof-%r.json -- ./a",
             "profile each MPI rank; nodewise profile prof-*.json shows them together"},
 };
-inline constexpr std::array<verb_flag_text, 5> profile_texts = {
-    {{&flags::compare, "compare two saved profiles and print what changed"},
+inline constexpr std::array<verb_flag_text, 7> profile_texts = {
+    {{&flags::process, "observe the running process PID"},
+     {&flags::compare, "compare two saved profiles and print what changed"},
      {&flags::input,
       "predict gains with the bandwidths and latencies of another machine: FILE.json, FILE.xml "
       "from lstopo, sysfs:DIR, lab:NAME, NODESxCORES such as 4x2, or a synthetic description of "
       "hwloc",
       "the machine of the profile"},
-     {&flags::json, "print the findings as JSON"},
+     {&flags::threads, flags::threads.help,
+      "OMP_NUM_THREADS, else one per core; with --pin, one per entry"},
+     {&flags::json, "print the findings as JSON, also with -o"},
      {&flags::output,
-      "save the profile as JSON in FILE, for `nodewise profile FILE`; in the name, %r is the local "
-      "MPI rank, %h the host, %p the process ID, %% a percent sign"},
-     {&flags::strict, "fail if the kernel refuses to sample"}}};
+      "save the recorded profile (not the findings) as JSON in FILE, for `nodewise profile FILE`; "
+      "in the name, %r is the local MPI rank, %h the host, %p the process ID, %% a percent sign"},
+     {&flags::strict,
+      "exit with code 4 if the kernel refuses to sample page faults (perf_event_open)"}}};
 inline constexpr auto profile_codes = join(
     std::array<verb_exit, 2>{{{exit_code::bad_input}, {exit_code::refused}}}, codes_of_program);
 
@@ -52,13 +58,14 @@ inline constexpr verb profile_verb{
     .summary = "find misplaced arrays, their first touch, and the fix",
     .usage = "[options] -- PROGRAM [arguments] | -p PID | FILE.json...",
     .description =
-        "Runs an unmodified program and records by page faults which thread and source line "
-        "touched the pages of each array first. If the kernel's NUMA balancing is on, it "
-        "samples which threads use the arrays; with --on, all uses are counted. Needs neither "
-        "root nor hardware counters. Prints each problem with a fix and the gain that the "
-        "model predicts, and which evidence is missing. With -p it observes a running "
-        "process. FILE.json is a profile saved by -o: one FILE is evaluated again; several "
-        "FILEs are the ranks of one MPI run; with --compare, two FILEs are compared.",
+        "Runs an unmodified program and samples page faults to find which thread and source "
+        "line touched the pages of each array first (kernel.perf_event_paranoid 2 or less), and "
+        "which threads use them later (kernel.numa_balancing 1). With --on, it needs neither "
+        "setting and counts from which memory each cache line was fetched. Needs neither root "
+        "nor hardware counters. For each problem it prints a fix and the gain that a model "
+        "predicts. It also lists missing evidence. With -p it observes a running process. "
+        "FILE.json is a profile saved by -o: one FILE is analysed again; several FILEs are "
+        "analysed together, as the ranks of one MPI run; with --compare, two FILEs are compared.",
     .flags = profile_flags,
     .flag_texts = profile_texts,
     .takes = operands::names_or_program,

@@ -70,12 +70,12 @@ std::string code_text(std::string_view code, const report::style& how) {
   });
 }
 
-/// All cures with their code, or the first without.
+/// All fixes with their code, or the first without.
 std::string cures_text(const std::vector<advise::cure>& cures, bool verbose,
                        const report::style& how) {
   std::string all;
   for (const advise::cure& each : first_of(cures, verbose ? cures.size() : 1)) {
-    all += labelled(all.empty() ? "cure" : "", fmt::format("{}: {}", each.with, each.what), how);
+    all += labelled(all.empty() ? "fix" : "", fmt::format("{}: {}", each.with, each.what), how);
     all += verbose ? code_text(each.code, how) : "";
   }
   return all;
@@ -88,9 +88,10 @@ std::string dismissed_text(const advise::dismissal& what) {
 
 /// What limits the program, now and after the fix.
 std::string limits_text(const advise::gain& worth) {
-  const std::string after = worth.binds_after == worth.binds_before ? "still, with less traffic"
-                            : worth.binds_after.empty()             ? "by nothing that was observed"
-                                                                    : "by " + worth.binds_after;
+  const std::string after = worth.binds_after == worth.binds_before
+                                ? "still by it, with less traffic"
+                            : worth.binds_after.empty() ? "by nothing that was observed"
+                                                        : "by " + worth.binds_after;
   return fmt::format("limited by {}; after the fix {}", worth.binds_before, after);
 }
 

@@ -24,7 +24,8 @@ inline constexpr std::array run_examples = {
     example{"nodewise run --plan solver.plan.json --verify -- ./solver -n 4096",
             "apply a plan, and print which arrays its entries match"},
     example{"nodewise run --plan solver.plan.json --threads 4 --strict ./solver",
-            "apply the plan to another number of threads; with another build of the program, fail"},
+            "use the plan with 4 threads; do not start if it was made for another build of the "
+            "program"},
     example{"nodewise run --plan-optional solver.plan.json ./solver",
             "run without the plan if the file is missing or invalid"},
     example{"nodewise run --memory interleave --dry-run ./solver",
@@ -32,18 +33,30 @@ inline constexpr std::array run_examples = {
     example{"nodewise run --pin S0:0-3@S1:0-3 ./solver", "pin threads, as with likwid-pin -c"},
     example{"mpirun -n 4 --bind-to none nodewise run --ranks-per node --bind close ./solver",
             "give each rank a node, and bind its threads to the node's cores"},
-    example{"mpirun -n 4 nodewise run --ranks-per node --json -o run-%r.json ./solver",
+    example{"mpirun --bind-to none nodewise run --ranks-per node -o run-%r.json ./solver",
             "write one result for each rank"},
-    example{"nodewise run --memory blocked --verify --on lab:4x2 ./solver",
+    example{"nodewise run --bind close --rule 'size>=64M:blocked' ./solver",
+            "divide each array of 64 MiB or more among the threads"},
+    example{"nodewise run --bind close --memory blocked --on lab:4x2 ./solver",
             "run in a virtual machine of 4 nodes, and print the local and remote traffic"},
     example{"nodewise run --on lab:4x2 --on-counts traffic.json -- ./solver",
             "write the counted memory traffic as JSON, by array, source line, page and node"},
 };
-inline constexpr std::array<verb_flag_text, 1> run_texts = {
-    {{&flags::strict, "treat warnings before the start as errors; exit with code 1 if arrays or "
-                      "threads are not where requested"}}};
+inline constexpr std::array<verb_flag_text, 3> run_texts = {
+    {{&flags::json, "print as JSON how threads and arrays were placed, after the output of the "
+                    "program; with -o, write it to FILE"},
+     {&flags::output,
+      "write as JSON to FILE how threads and arrays were placed; in the name, %r is the local MPI "
+      "rank, %h the host, %p the process ID, %% a percent sign"},
+     {&flags::strict, "do not start the program if settings contradict each other or cannot take "
+                      "effect (exit code 125); at the end, exit with code 1 if arrays or threads "
+                      "are not where requested"}}};
+inline constexpr verb_exit run_not_started = {
+    exit_code::not_started,
+    "nodewise or the lab failed before the program started, or --strict did not let it start"};
 inline constexpr auto run_codes =
-    join(std::array<verb_exit, 3>{{{exit_code::check_failed,
+    join(std::array<verb_exit, 4>{{run_not_started,
+                                   {exit_code::check_failed,
                                     "with --strict, arrays or threads are not where requested"},
                                    {exit_code::bad_input},
                                    {exit_code::refused}}},
@@ -54,10 +67,12 @@ inline constexpr verb run_verb{
     .summary = "start an unmodified program with its threads and memory placed",
     .usage = "[options] [--] PROGRAM [arguments] | --show | --hardware",
     .description =
-        "Exit code, signals and streams are the program's own. Options with numactl's names "
-        "work as in numactl, with three differences: -N stays inside the inherited affinity, "
-        "--all widens it without -N and -C, too, and -b without -m prints a warning. Nodes "
-        "are written 0-3, 0,2, +0 (the first allowed node), !0 (all but node 0) or all. Sizes "
+        "The exit code is the program's own, except as listed below. Signals and streams are the "
+        "program's own. Options with numactl's names work as in numactl, with these differences. "
+        "-N uses only processors of the affinity mask that nodewise inherits. --all also works "
+        "without -N and -C: the program may then use all processors of its cpuset. -b without -m "
+        "prints a warning. -c is likwid-pin's option, not numactl's older name of -N. --strict "
+        "has another meaning. NODES is written as at -N. Sizes "
         "accept the suffixes K, M, G and T (powers of 1024): 64K, 8MiB.",
     .flags = run_flags,
     .flag_texts = run_texts,

@@ -11,13 +11,15 @@ namespace flags {
 
 inline constexpr flag xml{.name = "xml",
                           .group = group::results,
-                          .help = "print the machine as hwloc's XML, the format of lstopo"};
+                          .help = "print the machine as hwloc's XML, the format of lstopo",
+                          .is_form = true};
 inline constexpr flag costs{
     .name = "costs",
     .value = "FILE.json",
     .standard = "what `nodewise measure` saved for this machine; with --input, none",
     .group = group::input,
-    .help = "read the machine's bandwidths and latencies from FILE.json"};
+    .help = "read the machine's bandwidths and latencies from FILE.json: a machine file, or what "
+            "`nodewise measure -o` wrote on that machine"};
 
 } // namespace flags
 

@@ -19,8 +19,10 @@ inline constexpr std::array topo_examples = {
     example{"nodewise topo --xml -o node.xml",
             "write the topology for lstopo, MPI launchers and other users of hwloc"},
     example{"nodewise topo -i node.xml --costs node.json --xml -o costs.xml",
-            "add measured bandwidths and latencies, which `lstopo --memattrs` prints"},
-    example{"nodewise topo --on lab:4x2", "draw what a program sees in a virtual machine"},
+            "add the bandwidths and latencies that `nodewise measure -o node.json` measured there; "
+            "`lstopo --memattrs` prints them"},
+    example{"nodewise topo --on lab:4x2",
+            "draw what a program sees in a virtual machine, with its smaller memory"},
 };
 inline constexpr auto topo_codes =
     join(std::array<verb_exit, 2>{{{exit_code::bad_input}, {exit_code::refused}}}, codes_of_on);
@@ -29,9 +31,10 @@ inline constexpr verb topo_verb{
     .name = "topo",
     .summary = "draw the machine and what this process may use of it",
     .usage = "[options]",
-    .description = "Draws nodes, packages, cores and distances. Numbers are those of the "
-                   "operating system, as in numactl -H. Marks processors and nodes that this "
-                   "process may not use (control group, affinity).",
+    .description = "Draws nodes, packages, cores and distances, and bandwidths and latencies if "
+                   "they are known. Processors and nodes have the numbers of the operating system "
+                   "(P#), as in numactl -H; nodes also have hwloc's (L#). Marks processors and "
+                   "nodes that this process may not use (control group, affinity).",
     .flags = topo_flags,
     .examples = topo_examples,
     .exit_codes = topo_codes};

@@ -44,6 +44,7 @@ std::vector<cure> constructor_touch_cures(const subject& of, const remedy& with)
 const detector constructor_touch(pattern::constructor_touch, needs_faults | needs_objects,
                                  constructor_touch_sites, describe_constructor_touch,
                                  constructor_touch_cures,
-                                 {"then fill it with the working loop's schedule"});
+                                 {"then fill it in parallel, with the schedule of the loop that "
+                                  "uses it"});
 
 } // namespace nodewise::advise
