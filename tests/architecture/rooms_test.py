@@ -31,6 +31,7 @@ MAY_INCLUDE = {
                "protocol", "marker"},
     "doctor": {"base", "sys", "topology", "bind"},
     "report": {"base"},
+    "tune": {"base", "sys", "topology", "bind", "model"},
     "page_cache": {"sys"},
     "measure": {"base", "sys", "topology", "place", "bind", "spec", "marker"},
     "symbols": {"base"},
@@ -47,12 +48,12 @@ MAY_INCLUDE = {
     "lab": {"marker"},
     "examples": {"marker", "parallel", "c", "the umbrella"},
     "published": {"marker", "examples"},
-    "bench": {"base", "sys", "place", "parallel", "measure", "model", "observe", "symbols"},
+    "bench": {"base", "sys", "place", "parallel", "measure", "model", "observe", "symbols", "tune"},
 }
 # Rooms of the command. Each may also include what its executable links; a verb includes no other.
 LINKED = {"arithmetic", "base", "sys", "topology", "place", "bind", "spec", "launch", "doctor", "report", "symbols", "observe",
           "traffic", "model", "profile", "plan", "attribution", "advise", "page_cache", "measure", "placement",
-          "kind"}
+          "kind", "tune"}
 VERBS = {f"cli/verbs/{each.name}" for each in (ROOT / "cli/verbs").iterdir() if each.is_dir()}
 IN_A_VERB = {"cli/frame", "cli/machine", "cli/start", "cli/prediction", "cli/traffic", "cli/lab", "cli/help parts"}
 COMMAND = {

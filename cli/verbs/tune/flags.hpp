@@ -1,0 +1,111 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// Options that only tune has, and the forms of its result.
+#pragma once
+
+#include "cli/frame/flags.hpp"
+
+namespace nodewise::cli {
+
+namespace group {
+inline constexpr std::string_view settings = "Settings to try";
+inline constexpr std::string_view figure = "Figure to compare";
+inline constexpr std::string_view runs = "Runs";
+} // namespace group
+
+namespace flags {
+
+inline constexpr flag over{.name = "over",
+                           .value = "AXES",
+                           .standard = "threads,bind,memory",
+                           .group = group::settings,
+                           .help = "try settings that differ in these: threads, bind, memory, smt "
+                                   "(hardware threads), nodes"};
+inline constexpr flag attempt{.name = "try",
+                              .value = "'OPTIONS'",
+                              .kind = flag_kind::list,
+                              .group = group::settings,
+                              .help = "also try these options of run: --try '--threads 4 --bind "
+                                      "close'; may be repeated"};
+inline constexpr flag candidates{.name = "candidates",
+                                 .value = "FILE",
+                                 .group = group::settings,
+                                 .help = "try only the settings in FILE: options of run, one "
+                                         "setting on each line"};
+inline constexpr flag figure{.name = "figure",
+                             .value = "REGEX",
+                             .standard = "the wall time",
+                             .group = group::figure,
+                             .help = "compare a number that the program prints: the first group "
+                                     "of the last match, 'Solve time: ([0-9.]+)'"};
+inline constexpr flag figure_file{.name = "figure-file",
+                                  .value = "FILE",
+                                  .standard = "standard output",
+                                  .group = group::figure,
+                                  .help = "look for the number in FILE, which the program writes"};
+inline constexpr flag higher{
+    .name = "higher", .group = group::figure, .help = "a higher figure is better: GFlop/s"};
+inline constexpr flag equal{.name = "equal",
+                            .value = "PERCENT",
+                            .standard = "1",
+                            .group = group::figure,
+                            .help = "call two settings equal if they differ by less than this"};
+inline constexpr flag within{.name = "within",
+                             .value = "PERCENT",
+                             .standard = "3",
+                             .group = group::figure,
+                             .help = "also name the setting with the fewest cores that takes at "
+                                     "most this much longer than the fastest"};
+inline constexpr flag most_runs{.name = "runs",
+                                .value = "N",
+                                .standard = "12",
+                                .group = group::runs,
+                                .help = "run each setting at most N times, 6 to 32; most are set "
+                                        "aside after a few"};
+inline constexpr flag run_timeout{.name = "timeout",
+                                  .value = "SECONDS",
+                                  .standard = "no limit",
+                                  .group = group::runs,
+                                  .help = "kill a run that takes longer, and drop its setting"};
+inline constexpr flag same_output{.name = "same-output",
+                                  .group = group::runs,
+                                  .help = "drop a setting if the program's standard output differs "
+                                          "from that of the first run"};
+inline constexpr flag check_command{.name = "check",
+                                    .value = "COMMAND",
+                                    .group = group::runs,
+                                    .help = "drop a setting if this shell command fails after a "
+                                            "run; not timed"};
+inline constexpr flag prepare{.name = "prepare",
+                              .value = "COMMAND",
+                              .group = group::runs,
+                              .help = "run this shell command before each run; not timed"};
+inline constexpr flag cleanup{.name = "cleanup",
+                              .value = "COMMAND",
+                              .group = group::runs,
+                              .help = "run this shell command after each run; not timed"};
+inline constexpr flag seed{.name = "seed",
+                           .value = "N",
+                           .standard = "from the clock",
+                           .group = group::runs,
+                           .help = "number that determines the random order of runs"};
+inline constexpr flag tune_log{.name = "log",
+                               .value = "FILE",
+                               .group = group::results,
+                               .help = "write each run to FILE when it ends, so that tune can be "
+                                       "resumed"};
+inline constexpr flag resume{.name = "resume",
+                             .value = "FILE",
+                             .group = group::results,
+                             .help = "go on with the interrupted tune whose --log is FILE; give "
+                                     "the same options and program"};
+
+} // namespace flags
+
+struct tuned; // in view.hpp
+/// `nodewise/tune/1`.
+[[nodiscard]] std::string tune_json(const tuned& what);
+
+inline constexpr std::array tune_forms = {form<tuned>{&flags::json, tune_json}};
+
+} // namespace nodewise::cli

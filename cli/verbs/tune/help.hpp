@@ -1,0 +1,62 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// The help of `tune`: its options, examples and exit codes.
+#pragma once
+
+#include "cli/verbs/help_parts.hpp"
+#include "cli/verbs/tune/flags.hpp"
+
+namespace nodewise::cli {
+
+inline constexpr auto tune_flags = join(
+    std::array<flag_list, 3>{&flags::over, &flags::attempt, &flags::candidates},
+    std::array<flag_list, 5>{&flags::figure, &flags::figure_file, &flags::higher, &flags::equal,
+                             &flags::within},
+    std::array<flag_list, 7>{&flags::most_runs, &flags::run_timeout, &flags::same_output,
+                             &flags::check_command, &flags::prepare, &flags::cleanup, &flags::seed},
+    std::array<flag_list, 2>{&flags::tune_log, &flags::resume}, flags_of(tune_forms),
+    std::array<flag_list, 4>{&flags::dry_run, &flags::output, &flags::strict, &flags::quiet},
+    every_verb);
+inline constexpr std::array<excluded_pair, 3> tune_excludes = {
+    {{&flags::candidates, &flags::over},
+     {&flags::candidates, &flags::attempt},
+     {&flags::tune_log, &flags::resume}}};
+inline constexpr std::array tune_examples = {
+    example{"nodewise tune -- ./solver",
+            "find the setting of threads, binding and memory that runs ./solver fastest"},
+    example{"nodewise tune --figure 'GFlop/s: ([0-9.]+)' --higher -- ./solver",
+            "compare a figure that the program prints instead of its wall time"},
+    example{"nodewise tune --try '--bind close --memory blocked' --over threads -- ./solver",
+            "also try a setting of your own"},
+    example{"nodewise tune --log solver.tune --same-output -- ./solver",
+            "keep each run in a file, and drop settings under which the output differs"},
+};
+inline constexpr std::array<verb_flag_text, 3> tune_texts = {
+    {{&flags::dry_run, "list the settings and run nothing"},
+     {&flags::strict, "exit with code 1 if the runs did not decide between the settings"},
+     {&flags::quiet, "print only the command line to use"}}};
+inline constexpr auto tune_codes = join(
+    std::array<verb_exit, 2>{
+        {{exit_code::check_failed, "with --strict, the runs did not decide"},
+         {exit_code::bad_input,
+          "the program fails as it is, prints no figure, or a file is invalid"}}},
+    codes_of_program);
+
+inline constexpr verb tune_verb{
+    .name = "tune",
+    .summary = "find the setting that runs a program fastest",
+    .usage = "[options] -- PROGRAM [arguments]",
+    .description =
+        "Runs the program under several settings of `nodewise run` and as it is, in random order. "
+        "Settings that are probably not the best are set aside after a few runs. Then the best one "
+        "and the program as it is run again, and only these runs decide: the gain is proved with "
+        "an error of at most 5 %, or tune advises to keep what you have. Prints the command line "
+        "to use. Nothing else should run on the machine meanwhile.",
+    .flags = tune_flags,
+    .flag_texts = tune_texts,
+    .excludes = tune_excludes,
+    .takes = operands::program,
+    .examples = tune_examples,
+    .exit_codes = tune_codes};
+
+} // namespace nodewise::cli

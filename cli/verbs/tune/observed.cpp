@@ -1,0 +1,96 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "cli/verbs/tune/observed.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/core.h>
+
+#include "sys/kernel.hpp"
+#include "tune/detection.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+/// Begin of each run, in seconds of running time since the first one.
+std::vector<double> begins_of(const std::vector<tune::logged_run>& runs) {
+  std::vector<double> begins;
+  double passed = 0;
+  for (const tune::logged_run& each : runs) {
+    begins.push_back(passed);
+    passed += each.wall_s;
+  }
+  return begins;
+}
+
+std::string percent_text(double ratio) {
+  return fmt::format("{:.1f} %", ratio * 100);
+}
+
+} // namespace
+
+void memory_watch::look(const machine& of) {
+  for (const memory_node& node : of.nodes) {
+    const auto now = sys::read_node_memory(sys::real_kernel(), node.id);
+    if (now && now->total_bytes != 0) {
+      seen& known =
+          nodes_.try_emplace(node.id, seen{now->total_bytes, now->free_bytes, 0}).first->second;
+      known.least = std::min(known.least, now->free_bytes);
+      known.most = std::max(known.most, now->free_bytes);
+    }
+  }
+}
+
+std::vector<std::string> memory_watch::remarks() const {
+  std::vector<std::string> made;
+  for (const auto& [node, known] : nodes_) {
+    if (known.most - known.least > known.total / 10) {
+      made.push_back(fmt::format("the free memory of node {} differed between runs: {} to {}", node,
+                                 report::format_bytes(known.least),
+                                 report::format_bytes(known.most)));
+    }
+  }
+  return made;
+}
+
+void add_observations(tuned& to, const memory_watch& memory) {
+  std::ranges::move(memory.remarks(), std::back_inserter(to.remarks));
+  std::vector<double> logs;
+  std::vector<std::size_t> candidates;
+  std::vector<tune::logged_run> runs;
+  std::vector<std::vector<double>> rows(to.settings.size());
+  for (const tune::logged_run& each : to.runs) {
+    if (each.run.in != tune::phase::warm_up) {
+      logs.push_back(std::log(each.figure));
+      candidates.push_back(each.run.candidate);
+      rows[each.run.candidate].push_back(logs.back());
+      runs.push_back(each);
+    }
+  }
+  const std::vector<double> noise = tune::residuals(logs, candidates);
+  constexpr double sure = 0.01;
+  if (const auto trend = tune::trend_of(begins_of(runs), noise); trend.p < sure) {
+    to.remarks.push_back(fmt::format("figures drifted by {} an hour; runs in random order are "
+                                     "affected alike",
+                                     percent_text(trend.per_hour)));
+  }
+  if (const auto modes = tune::modes_of(noise); modes.two) {
+    to.remarks.push_back(fmt::format("runs fall into two groups, {} apart; {} of them are in the "
+                                     "slower one",
+                                     percent_text(modes.apart), percent_text(modes.slow_share)));
+  }
+  if (const auto disturbed = tune::disturbed_runs(noise).size(); disturbed != 0) {
+    to.remarks.push_back(fmt::format("{} of {} runs were disturbed: much slower than the others of "
+                                     "their setting",
+                                     disturbed, noise.size()));
+  }
+  if (const auto first = tune::first_runs_of(rows); first.p < sure) {
+    to.remarks.push_back(
+        fmt::format("the first runs of settings took {:.2f} times as long as later "
+                    "ones",
+                    first.ratio));
+  }
+}
+
+} // namespace nodewise::cli

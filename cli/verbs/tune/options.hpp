@@ -1,0 +1,35 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// What `nodewise tune` was asked to do.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nodewise/topology.hpp>
+
+#include "cli/frame/invocation.hpp"
+#include "tune/log.hpp"
+
+namespace nodewise::cli {
+
+/// What is done around each run.
+struct run_rules {
+  std::optional<double> most_seconds;
+  bool same_output = false;
+  std::string check; ///< shell commands; empty: none
+  std::string prepare;
+  std::string cleanup;
+};
+
+struct tune_request {
+  tune::log_header race; ///< command, settings, options and figure
+  run_rules rules;
+  double within = 0.03;
+};
+
+/// Reads the options, and checks that `run` accepts each setting. Throws `error` (usage, input).
+[[nodiscard]] tune_request read_tune_options(const invocation& given, const topology& here);
+
+} // namespace nodewise::cli

@@ -1,0 +1,180 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "cli/verbs/tune/runs.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <numeric>
+#include <sstream>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fmt/core.h>
+
+#include "base/text.hpp"
+#include "cli/frame/paths.hpp"
+#include "cli/verbs/tune/flags.hpp"
+#include "tune/figure.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+std::vector<std::string> own_environment() {
+  std::vector<std::string> all;
+  for (char** each = ::environ; *each != nullptr; ++each) {
+    all.emplace_back(*each);
+  }
+  return all;
+}
+
+std::vector<std::string> command_of(const tune::setting& how,
+                                    const std::vector<std::string>& program, bool quiet) {
+  std::vector<std::string> words;
+  if (!how.options.empty()) {
+    words = {paths::of_this_process().command(), "run"};
+    words.insert(words.end(), how.options.begin(), how.options.end());
+    if (quiet) {
+      words.emplace_back("--quiet");
+    }
+    words.emplace_back("--");
+  }
+  words.insert(words.end(), program.begin(), program.end());
+  return words;
+}
+
+std::string last_line_of(std::string_view text) {
+  while (!text.empty() && text.back() == '\n') {
+    text.remove_suffix(1);
+  }
+  return printable(text.substr(text.rfind('\n') + 1));
+}
+
+/// The bytes of the environment that the setting's program gets; nullopt if it cannot be started.
+std::optional<std::size_t> environment_bytes(const tune::setting& how,
+                                             const std::vector<std::string>& environment) {
+  sys::timed_program probe;
+  probe.command = command_of(how, {"env", "-0"}, true);
+  probe.environment = environment;
+  probe.keep_output = true;
+  probe.most_seconds = 10;
+  const sys::timed_end end = sys::run_timed(probe);
+  const bool good = end.how == sys::timed_end::cause::ended && end.wait_status == 0;
+  return good ? std::optional(end.output.size()) : std::nullopt;
+}
+
+} // namespace
+
+program_runs::program_runs(const tune_request& asked) : asked_(asked) {
+  const auto environment = own_environment();
+  for (const tune::setting& each : asked.race.candidates) {
+    sys::timed_program made;
+    made.command = command_of(each, asked.race.command, false);
+    made.environment = environment;
+    made.keep_output = true;
+    made.most_seconds = asked.rules.most_seconds;
+    programs_.push_back(std::move(made));
+  }
+  equal_environments();
+}
+
+/// The environment lies above the stack, and its length shifts the stack: that alone can change a
+/// program's time by some percent (Mytkowicz et al., ASPLOS 2009).
+void program_runs::equal_environments() {
+  std::vector<std::size_t> bytes;
+  for (std::size_t i = 0; i < programs_.size(); ++i) {
+    const auto found = environment_bytes(asked_.race.candidates[i], programs_[i].environment);
+    if (!found) {
+      remarks_.push_back("the length of the environment differs between settings");
+      return;
+    }
+    bytes.push_back(*found);
+  }
+  const std::size_t longest = std::ranges::max(bytes);
+  for (std::size_t i = 0; i < programs_.size(); ++i) {
+    programs_[i].environment.push_back("NODEWISE_TUNE_PADDING=" +
+                                       std::string(longest - bytes[i], 'x'));
+  }
+}
+
+std::string program_runs::failure_of(const sys::timed_end& end, const std::string& what) const {
+  using cause = sys::timed_end::cause;
+  switch (end.how) {
+  case cause::not_started:
+    return fmt::format("{} could not be started: {}", what, errno_text(end.errno_value));
+  case cause::timed_out:
+    return fmt::format("{} took longer than {} s", what, *asked_.rules.most_seconds);
+  case cause::interrupted:
+    return "interrupted";
+  case cause::ended:
+    break;
+  }
+  if (end.wait_status == 0) {
+    return "";
+  }
+  const std::string line = last_line_of(end.errors);
+  const std::string ended =
+      WIFSIGNALED(end.wait_status)
+          ? fmt::format("{} was ended by signal {}", what, WTERMSIG(end.wait_status))
+          : fmt::format("{} ended with exit code {}", what, WEXITSTATUS(end.wait_status));
+  return line.empty() ? ended : fmt::format("{}: {}", ended, line);
+}
+
+std::string program_runs::run_shell(const std::string& command, const std::string& option) {
+  if (command.empty()) {
+    return "";
+  }
+  sys::timed_program shell;
+  shell.command = {"/bin/sh", "-c", command};
+  shell.environment = own_environment();
+  shell.keep_output = true;
+  return failure_of(sys::run_timed(shell), option);
+}
+
+void program_runs::judge(finished_run& made) {
+  const tune::figure_source& source = asked_.race.figure;
+  try {
+    std::string text = made.end.output;
+    if (source.file) {
+      std::ifstream from(*source.file);
+      std::ostringstream content;
+      content << from.rdbuf();
+      text = from ? content.str() : "";
+    }
+    made.figure = source.is_wall_time() ? made.end.wall_seconds : tune::figure_in(source, text);
+  } catch (const error& e) {
+    made.failure = fmt::format("{}: {}", e.asked(), e.answered());
+    made.hint = e.hint();
+    return;
+  }
+  if (!first_output_) {
+    first_output_ = made.end.output;
+  }
+  if (asked_.rules.same_output && made.end.output != *first_output_) {
+    made.failure = "its output differs from that of the first run";
+  }
+}
+
+finished_run program_runs::run(std::size_t candidate) {
+  finished_run made;
+  made.failure = run_shell(asked_.rules.prepare, "--prepare");
+  if (!made.failure.empty()) {
+    return made;
+  }
+  made.end = sys::run_timed(programs_[candidate]);
+  made.failure = failure_of(made.end, "the program");
+  if (made.failure.empty()) {
+    judge(made);
+  }
+  if (made.failure.empty()) {
+    made.failure = run_shell(asked_.rules.check, "--check");
+  }
+  const std::string unclean = run_shell(asked_.rules.cleanup, "--cleanup");
+  if (made.failure.empty()) {
+    made.failure = unclean;
+  }
+  return made;
+}
+
+} // namespace nodewise::cli

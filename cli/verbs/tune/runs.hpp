@@ -1,0 +1,44 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// The runs of a race: each setting's command line, in an environment of the same length.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/verbs/tune/options.hpp"
+#include "sys/timed_program.hpp"
+
+namespace nodewise::cli {
+
+/// One run of the program.
+struct finished_run {
+  sys::timed_end end;
+  double figure = 0;
+  std::string failure; ///< why it gives no figure; empty if it does
+  std::string hint = "tune compares runs that succeed"; ///< if the program fails as it is
+};
+
+class program_runs {
+ public:
+  /// Starts nothing but short helpers that report the length of the environment.
+  explicit program_runs(const tune_request& asked);
+
+  /// Runs the setting once, with the commands of --prepare, --cleanup and --check around it.
+  [[nodiscard]] finished_run run(std::size_t candidate);
+  /// What could not be made equal.
+  [[nodiscard]] const std::vector<std::string>& remarks() const noexcept { return remarks_; }
+
+ private:
+  void equal_environments();
+  [[nodiscard]] std::string failure_of(const sys::timed_end& end, const std::string& what) const;
+  [[nodiscard]] std::string run_shell(const std::string& command, const std::string& option);
+  void judge(finished_run& made);
+
+  const tune_request& asked_;
+  std::vector<sys::timed_program> programs_; ///< of each setting
+  std::optional<std::string> first_output_;
+  std::vector<std::string> remarks_;
+};
+
+} // namespace nodewise::cli

@@ -1,0 +1,172 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include <fmt/core.h>
+
+#include "base/text.hpp"
+#include "cli/verbs/tune/view.hpp"
+#include "report/progress.hpp"
+#include "report/table.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+using report::tone;
+
+std::string percent(double ratio) {
+  return fmt::format("{:.1f} %", std::abs(ratio) * 100);
+}
+
+/// "17.3 % (15.1 to 19.0 %)", of what the ratio saves or costs.
+std::string change_text(const tune::ratio_estimate& of) {
+  const double low = 1 - of.high;
+  const double high = 1 - of.low;
+  if (of.low <= 0 || !std::isfinite(of.high)) {
+    return percent(1 - of.ratio);
+  }
+  return fmt::format("{} ({:.1f} to {:.1f} %)", percent(1 - of.ratio), low * 100, high * 100);
+}
+
+std::string figure_text(double value, bool seconds) {
+  return seconds ? fmt::format("{:.4g} s", value) : fmt::format("{:.5g}", value);
+}
+
+std::string ratio_text(const tune::ratio_estimate& of, bool is_todays) {
+  if (is_todays) {
+    return "1";
+  }
+  constexpr double too_wide = 2; // two runs bound hardly anything
+  return of.low <= 0 || !(of.high < too_wide * of.low)
+             ? fmt::format("about {:.2f}", of.ratio)
+             : fmt::format("{:.3f} ({:.3f} to {:.3f})", of.ratio, of.low, of.high);
+}
+
+std::string state_text(const tuned& what, std::size_t candidate) {
+  const tune::candidate_standing& of = what.standing.candidates[candidate];
+  if (of.state == tune::candidate_state::disqualified) {
+    return of.reason;
+  }
+  if (what.standing.leader == candidate) {
+    return what.standing.result == tune::verdict::winner ? "fastest" : "ahead in the race";
+  }
+  return of.state == tune::candidate_state::set_aside ? "set aside" : "";
+}
+
+std::string table_of(const tuned& what, const report::style& how) {
+  using report::right;
+  report::table rows(
+      {"setting", right("runs"), right("median"), right("ratio"), report::breaking("")});
+  std::vector<std::size_t> order(what.settings.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    order[i] = i;
+  }
+  const auto& all = what.standing.candidates;
+  std::ranges::sort(order, {}, [&](std::size_t i) {
+    const bool out = all[i].state == tune::candidate_state::disqualified || all[i].race_runs == 0;
+    return std::tuple(out, i == tune::todays ? 1.0 : all[i].to_todays.ratio, i);
+  });
+  for (const std::size_t i : order) {
+    const std::size_t runs = all[i].race_runs + all[i].confirmation_runs;
+    const bool chosen_one = i == chosen(what) && what.standing.result != tune::verdict::none;
+    rows.add({{tune::text(what.settings[i]), chosen_one ? tone::strong : tone::plain},
+              fmt::format("{}", runs),
+              runs == 0 ? "-" : figure_text(all[i].median, what.figure.is_wall_time()),
+              runs == 0 ? "-" : ratio_text(all[i].to_todays, i == tune::todays),
+              {state_text(what, i), tone::faint}});
+  }
+  return rows.to_string(how);
+}
+
+std::string verdict_text(const tuned& what) {
+  using tune::verdict;
+  const tune::race_standing& now = what.standing;
+  if (what.interrupted) {
+    return "Interrupted: nothing is proved yet. If there is a --log, --resume goes on with it.";
+  }
+  const std::string leader = now.leader ? tune::text(what.settings[*now.leader]) : "";
+  switch (now.result) {
+  case verdict::winner:
+    return fmt::format("Use {}: it takes {} less time than as it is, by {} fresh runs of each "
+                       "(p {:.2g}).",
+                       leader, change_text(now.gain), now.candidates[*now.leader].confirmation_runs,
+                       now.p);
+  case verdict::equal:
+    return fmt::format(
+        "Keep what you have: {} was ahead in the race, but in fresh runs the two are "
+        "equal.",
+        leader);
+  case verdict::keep:
+    return "Keep what you have: no other setting was faster.";
+  case verdict::not_separated:
+    return fmt::format("Keep what you have: {} was ahead in the race, but the runs did not show a "
+                       "difference. More runs (--runs) or a quieter machine may.",
+                       leader);
+  case verdict::none:
+  case verdict::failed:
+    break;
+  }
+  return "";
+}
+
+} // namespace
+
+std::string line_of(const tuned& what, std::size_t candidate) {
+  std::vector<std::string> words;
+  if (candidate != tune::todays) {
+    words = {"nodewise", "run"};
+    const auto& options = what.settings[candidate].options;
+    words.insert(words.end(), options.begin(), options.end());
+    words.emplace_back("--");
+  }
+  words.insert(words.end(), what.program.begin(), what.program.end());
+  return joined(words, " ", shell_word);
+}
+
+std::size_t chosen(const tuned& what) {
+  return what.standing.result == tune::verdict::winner ? what.standing.leader.value_or(tune::todays)
+                                                       : tune::todays;
+}
+
+std::optional<std::size_t> cheapest(const tuned& what) {
+  const std::size_t best = chosen(what);
+  const std::size_t cores = what.settings[best].cores;
+  std::optional<std::size_t> found;
+  for (std::size_t i = 0; i < what.settings.size(); ++i) {
+    const tune::candidate_standing& of = what.standing.candidates[i];
+    const tune::ratio_estimate& ratio = best == tune::todays ? of.to_todays : of.to_leader;
+    const std::size_t uses = what.settings[i].cores;
+    const std::size_t least = found ? what.settings[*found].cores : cores;
+    if (i != best && uses != 0 && of.race_runs > 1 && ratio.high <= 1 + what.within &&
+        of.state != tune::candidate_state::disqualified && (least == 0 || uses < least)) {
+      found = i;
+    }
+  }
+  return found;
+}
+
+std::string tune_text(const tuned& what, const report::style& how) {
+  const auto seconds = std::chrono::duration<double>(what.seconds);
+  std::string text = fmt::format(
+      "{} settings, {} runs, {}\n\n{}\n", what.settings.size(), what.standing.runs,
+      report::format_duration(std::chrono::duration_cast<std::chrono::nanoseconds>(seconds)),
+      table_of(what, how));
+  text += report::wrap_on_terminal(report::paint(how, tone::strong, verdict_text(what)), how, 0);
+  text += fmt::format("\n  {}\n", line_of(what, chosen(what)));
+  if (const auto other = cheapest(what)) {
+    text += report::wrap_on_terminal(
+                fmt::format("With {} cores only, {} takes at most {:.0f} % longer (approximate).",
+                            what.settings[*other].cores, tune::text(what.settings[*other]),
+                            what.within * 100),
+                how, 0) +
+            "\n";
+  }
+  for (const std::string& remark : what.remarks) {
+    text += report::wrap_on_terminal("Note: " + remark + ".", how, 6) + "\n";
+  }
+  return text;
+}
+
+} // namespace nodewise::cli

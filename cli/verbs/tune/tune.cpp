@@ -1,0 +1,212 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// nodewise tune: runs a program under several settings and names the best.
+#include <chrono>
+#include <csignal>
+#include <memory>
+
+#include <unistd.h>
+
+#include <fmt/core.h>
+
+#include "base/text.hpp"
+#include "cli/frame/result.hpp"
+#include "cli/frame/terminal.hpp"
+#include "cli/frame/verbs.hpp"
+#include "cli/machine/source.hpp"
+#include "cli/verbs/tune/flags.hpp"
+#include "cli/verbs/tune/observed.hpp"
+#include "cli/verbs/tune/options.hpp"
+#include "cli/verbs/tune/runs.hpp"
+#include "cli/verbs/tune/view.hpp"
+#include "report/progress.hpp"
+#include "sys/signals.hpp"
+
+namespace nodewise::cli::verbs {
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+/// The file of the runs, if there is one.
+class kept_log {
+ public:
+  kept_log(const invocation& given, const tune_request& asked) {
+    if (const auto file = given.text(flags::resume)) {
+      tune::log_contents before = tune::read_log(std::string(*file));
+      tune::log_header now = asked.race;
+      if (!given.has(flags::seed)) {
+        now.options.seed = before.header.options.seed;
+      }
+      tune::check_same(now, before.header);
+      writer_ = tune::log_writer::resume(std::string(*file), before);
+      seed_ = now.options.seed;
+      events_ = std::move(before.events);
+      remark_ = std::move(before.remark);
+    } else if (const auto name = given.text(flags::tune_log)) {
+      writer_ = tune::log_writer::create(std::string(*name), asked.race);
+    }
+  }
+
+  [[nodiscard]] std::optional<std::uint64_t> seed() const noexcept { return seed_; }
+  [[nodiscard]] const std::vector<tune::log_event>& events() const noexcept { return events_; }
+  [[nodiscard]] const std::string& remark() const noexcept { return remark_; }
+  void write(const tune::log_event& event, const report::style& how) {
+    if (const auto failed = writer_ ? writer_->write(event) : std::nullopt) {
+      write_error(report::warning_text(*failed, how));
+    }
+  }
+
+ private:
+  std::optional<tune::log_writer> writer_;
+  std::optional<std::uint64_t> seed_;
+  std::vector<tune::log_event> events_;
+  std::string remark_;
+};
+
+class tuning {
+ public:
+  tuning(const invocation& given, tune_request asked, topology here)
+      : given_(given), asked_(std::move(asked)), log_(given, asked_),
+        how_(style_of(STDERR_FILENO, given)) {
+    asked_.race.options.seed = log_.seed().value_or(asked_.race.options.seed);
+    race_.emplace(asked_.race.options);
+    result_ = std::make_unique<tuned>(tuned{std::move(here),
+                                            asked_.race.command,
+                                            asked_.race.candidates,
+                                            asked_.race.figure,
+                                            asked_.within,
+                                            {},
+                                            {}});
+  }
+
+  tuned run() {
+    tune::replay(log_.events(), *race_);
+    for (const tune::log_event& event : log_.events()) {
+      if (const auto* const run = std::get_if<tune::logged_run>(&event)) {
+        result_->runs.push_back(*run);
+      }
+    }
+    if (!log_.remark().empty()) {
+      write_error(report::warning_text(log_.remark(), how_));
+    }
+    const sys::ending_signals signals;
+    program_runs runs(asked_);
+    memory_watch memory;
+    const auto begin = clock::now();
+    while (const auto next = race_->next()) {
+      memory.look(result_->on.machine());
+      show_progress(*next, begin);
+      const finished_run done = runs.run(next->candidate);
+      if (done.end.how == sys::timed_end::cause::interrupted || sys::ending_signals::came()) {
+        result_->interrupted = true;
+        race_->stop();
+        break;
+      }
+      take(*next, done);
+    }
+    result_->seconds = std::chrono::duration<double>(clock::now() - begin).count();
+    hide_progress();
+    result_->standing = race_->standing();
+    result_->remarks = runs.remarks();
+    add_observations(*result_, memory);
+    return std::move(*result_);
+  }
+
+ private:
+  void take(const tune::run_request& what, const finished_run& done) {
+    if (!done.failure.empty()) {
+      if (what.candidate == tune::todays) {
+        hide_progress();
+        throw error(error_kind::input, joined(asked_.race.command, " ", shell_word),
+                    "as it is, " + done.failure, done.hint);
+      }
+      race_->disqualify(what.candidate, done.failure);
+      log_.write(tune::logged_disqualification{what.candidate, done.failure}, how_);
+      return;
+    }
+    const tune::logged_run made{what, done.figure, done.end.wall_seconds, done.end.user_seconds,
+                                done.end.system_seconds};
+    race_->record(done.figure);
+    result_->runs.push_back(made);
+    log_.write(made, how_);
+  }
+
+  /// Between runs only: while a program runs, this process sleeps.
+  void show_progress(const tune::run_request& next, clock::time_point begin) {
+    if (!how_.terminal || given_.has(flags::quiet) ||
+        clock::now() - begin < report::progress::quiet_time) {
+      return;
+    }
+    const tune::race_standing now = race_->standing();
+    double seconds = 0;
+    for (const tune::logged_run& each : result_->runs) {
+      seconds += each.wall_s;
+    }
+    const double each =
+        seconds / static_cast<double>(std::max<std::size_t>(1, result_->runs.size()));
+    const std::chrono::duration<double> left(each * static_cast<double>(now.most_runs_left));
+    const std::string best =
+        now.leader ? fmt::format("; ahead: {}", tune::text(result_->settings[*now.leader])) : "";
+    std::string line = fmt::format(
+        "{} {}, {} runs, at most {} left{}",
+        next.in == tune::phase::confirmation ? "confirmation, block" : "block", next.block + 1,
+        now.runs,
+        report::format_duration(std::chrono::duration_cast<std::chrono::nanoseconds>(left)), best);
+    line.resize(std::min(line.size(), how_.width - 1));
+    write_error("\r\033[K" + line);
+    drawn_ = true;
+  }
+  void hide_progress() {
+    if (drawn_) {
+      write_error("\r\033[K");
+      drawn_ = false;
+    }
+  }
+
+  const invocation& given_;
+  tune_request asked_;
+  kept_log log_;
+  report::style how_;
+  std::optional<tune::race> race_;
+  std::unique_ptr<tuned> result_;
+  bool drawn_ = false;
+};
+
+std::string settings_text(const tune_request& asked) {
+  std::string text;
+  for (const tune::setting& each : asked.race.candidates) {
+    text += tune::text(each) + "\n";
+  }
+  return text;
+}
+
+int exit_code_for(const tuned& what, bool strict) {
+  if (what.interrupted) {
+    return exit_code::signal_base + SIGINT;
+  }
+  return strict && what.standing.result == tune::verdict::not_separated ? exit_code::check_failed
+                                                                        : exit_code::ok;
+}
+
+} // namespace
+
+int tune(const invocation& given) {
+  check_output(given);
+  measured_machine here = this_machine_with_costs();
+  tune_request asked = read_tune_options(given, here.what);
+  if (given.has(flags::dry_run)) {
+    write_out(settings_text(asked));
+    return exit_code::ok;
+  }
+  const tuned found = tuning(given, std::move(asked), std::move(here.what)).run();
+  write_form(given, tune_forms, found);
+  if (given.has(flags::quiet) && given.selected_form() == nullptr) {
+    write_out(line_of(found, chosen(found)) + "\n");
+  } else {
+    show_text(given, [&](const report::style& how) { return tune_text(found, how); });
+  }
+  return exit_code_for(found, given.has(flags::strict));
+}
+
+} // namespace nodewise::cli::verbs

@@ -1,0 +1,85 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// The settings that a race tries if the user names none: what experts try first, the most promising
+// first.
+//
+// | threads | bound | memory | why |
+// |---|---|---|---|
+// | as it is | no | local | today's setting, which the others must beat |
+// | one per core | close | local | no thread moves, and neighbours share caches and a node |
+// | as many as today | close, spread | local | the same, if OMP_NUM_THREADS is set |
+// | one per core | close | interleave | one thread initialised the data, or all use all of it |
+// | one per core | close | blocked | one thread initialised the data, and each uses its part |
+// | one per core | close | prefer:HBM | the machine has fast memory, and the data may fit |
+// | as it is | no | interleave | the same for programs that bind their threads themselves |
+// | half the cores | spread | local | half the cores use up the memory bandwidth |
+// | half the cores | spread | interleave | the same, and one thread initialised the data |
+// | cores of a node | close | local | work on several nodes costs more than it gains |
+// | cores of a package | close | local | the same, if packages and nodes differ |
+// | half the cores | close | local | the program does not scale to all nodes |
+// | all hardware threads | close | local | threads wait for memory, and others use the core then |
+// | all hardware threads | close | blocked | the same, and one thread initialised the data |
+// | one per core | close | cyclic:64K | a thread's part moves through the array |
+// | one per core | close | weighted:auto | memories differ in bandwidth, and it was measured |
+// | one per core | in its node | local | other work disturbs, and the kernel may move threads |
+//
+// One thread per core bound spread is the same as bound close. Memory "local" is first touch, the
+// kernel's default, and needs no option. Axis smt: second hardware threads used, or left idle. Axis
+// nodes: each node alone if there are up to four (devices make nodes differ), else the first;
+// those of a package; half of them.
+//
+// Rows that mean the same as an earlier one on this machine are left out: settings that bind are
+// compared by the processors of each thread.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nodewise/topology.hpp>
+
+#include "tune/setting.hpp"
+
+namespace nodewise::tune {
+
+/// What the settings of a race differ in.
+enum class axis { threads, bind, memory, smt, nodes };
+/// In the order of `axis`: the words of --over.
+inline constexpr std::array<std::string_view, 5> axis_names = {"threads", "bind", "memory", "smt",
+                                                               "nodes"};
+
+/// The axes of a list as the user writes it: "threads,bind". Throws `error` (usage) that lists all
+/// axes, for an empty list, an unknown name and a name given twice.
+[[nodiscard]] std::vector<axis> read_axes(std::string_view list);
+
+/// Of a list without settings of the user's own.
+inline constexpr std::size_t most_candidates = 16;
+
+struct candidate_request {
+  /// Options of other axes are left out, except that `--memory blocked` and `--smt on` need
+  /// `--bind`. Empty: only `tries`.
+  std::vector<axis> over = {axis::threads, axis::bind, axis::memory};
+  std::vector<std::string> tries; ///< texts of --try, for `read_setting`
+  /// The threads that the program has as it is (OMP_NUM_THREADS); 0: unknown. It is what --bind
+  /// binds if there is no option --threads.
+  std::size_t threads = 0;
+};
+
+/// Today's setting first, then `tries` in their order, then rows of the table until there are
+/// `most_candidates` in all. No two have the same options, and no two rows mean the same.
+///
+/// `weighted:auto` is among them only if the machine has a measured bandwidth for each memory: pass
+/// a topology whose machine has these figures (`measured::with_costs`). Throws `error` (usage) if a
+/// text of `tries` is invalid.
+[[nodiscard]] std::vector<setting> candidates(const topology& on, const candidate_request& of);
+
+/// The settings in a file (--candidates FILE), one on each line, as `read_setting` reads them;
+/// empty lines and comments (#) are skipped, repeated settings dropped. Today's setting comes first
+/// and need not be in the file. Throws `error` (input) that names file and line; also if the file
+/// has no setting.
+[[nodiscard]] std::vector<setting> read_candidates(std::string_view text,
+                                                   const std::string& file_name);
+
+} // namespace nodewise::tune

@@ -1,0 +1,52 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// What a log holds: the description of a race, and its events.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "tune/figure.hpp"
+#include "tune/race.hpp"
+#include "tune/setting.hpp"
+
+namespace nodewise::tune {
+
+inline constexpr std::string_view log_schema = "nodewise/tune-log/1";
+
+/// What must be the same when a race is resumed.
+struct log_header {
+  std::vector<std::string> command; ///< the program and its arguments
+  std::vector<setting> candidates;  ///< today's first
+  race_options options;             ///< `candidates` is the length of the list
+  figure_source figure;
+  /// JSON, as `dump()` writes it: whatever identifies machine and program. null if unknown.
+  std::string machine = "null";
+  std::string program = "null";
+};
+
+/// A run that gave a figure.
+struct logged_run {
+  run_request run;
+  double figure = 0;
+  double wall_s = 0;
+  double user_s = 0;
+  double system_s = 0;
+
+  friend bool operator==(const logged_run&, const logged_run&) = default;
+};
+
+/// A candidate that was taken out of the race.
+struct logged_disqualification {
+  std::size_t candidate = 0;
+  std::string reason;
+
+  friend bool operator==(const logged_disqualification&, const logged_disqualification&) = default;
+};
+
+using log_event = std::variant<logged_run, logged_disqualification>;
+
+} // namespace nodewise::tune

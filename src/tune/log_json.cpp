@@ -1,0 +1,216 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "tune/log_json.hpp"
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include <nodewise/version.hpp>
+
+namespace nodewise::tune {
+
+namespace {
+
+using log_json = nlohmann::ordered_json;
+
+/// In the order of `phase`.
+constexpr std::array<std::string_view, 3> phase_names = {"warm-up", "race", "confirmation"};
+
+/// JSON has no infinity.
+double finite(double seconds) {
+  return std::isfinite(seconds) ? seconds : 0;
+}
+
+log_json setting_json(const setting& of) {
+  return {{"options", of.options}, {"cores", of.cores}};
+}
+
+log_json race_json(const race_options& of) {
+  log_json made{{"seed", of.seed},
+                {"warm_ups", of.warm_ups},
+                {"most_runs", of.most_runs},
+                {"most_runs_of_all", of.most_runs_of_all},
+                {"error", of.error},
+                {"equal", of.equal},
+                {"higher_is_better", of.higher_is_better}};
+  if (!of.predicted.empty()) {
+    made["predicted"] = of.predicted;
+  }
+  return made;
+}
+
+log_json figure_json(const figure_source& of) {
+  log_json made = log_json::object();
+  if (of.pattern) {
+    made["pattern"] = *of.pattern;
+  }
+  if (of.file) {
+    made["file"] = *of.file;
+  }
+  made["higher_is_better"] = of.higher_is_better;
+  return made;
+}
+
+std::vector<std::string> read_words(const json_field& list) {
+  std::vector<std::string> words;
+  for (const json_field& each : list.elements()) {
+    words.push_back(each.text());
+  }
+  return words;
+}
+
+std::size_t read_count(const json_field& field) {
+  return field.whole_number();
+}
+
+std::vector<setting> read_settings(const json_field& list) {
+  std::vector<setting> all;
+  for (const json_field& each : list.elements()) {
+    each.allow_only({"options", "cores"});
+    all.push_back({read_words(each.at("options")), read_count(each.at("cores"))});
+  }
+  if (all.empty()) {
+    list.refuse("there is no candidate", "begin another log");
+  }
+  if (!all.front().options.empty()) {
+    list.refuse("the first candidate has options", "candidate 0 is the program as it is");
+  }
+  return all;
+}
+
+race_options read_race(const json_field& field, std::size_t candidates) {
+  field.allow_only({"seed", "warm_ups", "most_runs", "most_runs_of_all", "error", "equal",
+                    "higher_is_better", "predicted"});
+  race_options made;
+  made.candidates = candidates;
+  made.seed = field.at("seed").whole_number(0, std::numeric_limits<std::uint64_t>::max());
+  made.warm_ups = read_count(field.at("warm_ups"));
+  made.most_runs = read_count(field.at("most_runs"));
+  made.most_runs_of_all = read_count(field.at("most_runs_of_all"));
+  made.error = field.at("error").number();
+  made.equal = field.at("equal").number();
+  made.higher_is_better = field.at("higher_is_better").truth();
+  if (const auto predicted = field.find("predicted")) {
+    for (const json_field& each : predicted->elements()) {
+      made.predicted.push_back(each.number());
+    }
+  }
+  try {
+    const race possible(made); // checks the ranges
+  } catch (const error& e) {
+    field.refuse(e.answered(), e.hint());
+  }
+  return made;
+}
+
+figure_source read_figure(const json_field& field) {
+  field.allow_only({"pattern", "file", "higher_is_better"});
+  figure_source made;
+  if (const auto pattern = field.find("pattern")) {
+    made.pattern = pattern->text();
+  }
+  if (const auto file = field.find("file")) {
+    made.file = file->text();
+  }
+  made.higher_is_better = field.at("higher_is_better").truth();
+  return made;
+}
+
+double read_seconds(const json_field& field) {
+  const double seconds = field.number();
+  if (seconds < 0) {
+    field.refuse("it is negative", "write seconds");
+  }
+  return seconds;
+}
+
+std::size_t read_candidate(const json_field& field, std::size_t candidates) {
+  return field.whole_number(0, candidates - 1);
+}
+
+logged_run read_run(const json_field& field, std::size_t candidates) {
+  field.allow_only({"candidate", "block", "phase", "figure", "wall_s", "user_s", "system_s"});
+  logged_run made;
+  made.run.candidate = read_candidate(field.at("candidate"), candidates);
+  made.run.block = read_count(field.at("block"));
+  made.run.in = static_cast<phase>(field.at("phase").one_of(phase_names));
+  const json_field figure = field.at("figure");
+  made.figure = figure.number();
+  if (made.figure <= 0) {
+    figure.refuse("it is not above 0", "write the figure of the run");
+  }
+  made.wall_s = read_seconds(field.at("wall_s"));
+  made.user_s = read_seconds(field.at("user_s"));
+  made.system_s = read_seconds(field.at("system_s"));
+  return made;
+}
+
+log_json run_json(const logged_run& of) {
+  return {{"candidate", of.run.candidate},
+          {"block", of.run.block},
+          {"phase", phase_names[static_cast<std::size_t>(of.run.in)]},
+          {"figure", of.figure},
+          {"wall_s", finite(of.wall_s)},
+          {"user_s", finite(of.user_s)},
+          {"system_s", finite(of.system_s)}};
+}
+
+} // namespace
+
+nlohmann::ordered_json header_json(const log_header& header) {
+  log_json made{{"schema", log_schema}, {"nodewise", NODEWISE_VERSION}};
+  made["command"] = header.command;
+  made["candidates"] = log_json::array();
+  for (const setting& each : header.candidates) {
+    made["candidates"].push_back(setting_json(each));
+  }
+  made["race"] = race_json(header.options);
+  made["figure"] = figure_json(header.figure);
+  made["machine"] = parse_json(header.machine, "the machine of a race's log");
+  made["program"] = parse_json(header.program, "the program of a race's log");
+  return made;
+}
+
+nlohmann::ordered_json event_json(const log_event& event) {
+  if (const auto* const run = std::get_if<logged_run>(&event)) {
+    return run_json(*run);
+  }
+  const auto& out = std::get<logged_disqualification>(event);
+  return {{"disqualified", out.candidate}, {"reason", out.reason}};
+}
+
+std::string json_line(const nlohmann::ordered_json& value) {
+  return value.dump(-1, ' ', false, log_json::error_handler_t::replace) + "\n";
+}
+
+log_header header_from_json(const nlohmann::ordered_json& document, const std::string& asked) {
+  const json_field all(document, asked);
+  check_schema(all, log_schema);
+  all.allow_only(
+      {"schema", "nodewise", "command", "candidates", "race", "figure", "machine", "program"});
+  log_header made;
+  made.command = read_words(all.at("command"));
+  made.candidates = read_settings(all.at("candidates"));
+  made.options = read_race(all.at("race"), made.candidates.size());
+  made.figure = read_figure(all.at("figure"));
+  const auto kept = [&](const char* key) {
+    (void)all.at(key);
+    return document[key].dump();
+  };
+  made.machine = kept("machine");
+  made.program = kept("program");
+  return made;
+}
+
+log_event event_from_json(const json_field& field, std::size_t candidates) {
+  if (const auto out = field.find("disqualified")) {
+    field.allow_only({"disqualified", "reason"});
+    return logged_disqualification{read_candidate(*out, candidates), field.at("reason").text()};
+  }
+  return read_run(field, candidates);
+}
+
+} // namespace nodewise::tune

@@ -1,0 +1,116 @@
+# Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+"""`nodewise tune` with programs that print the figure themselves, so that no test depends on time."""
+
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from command import COMMAND, CommandTest, conforms, environment, wait_until
+
+# Under `nodewise run` with 2 threads it is twice as fast as it is, under 3 it is slower.
+FASTER_WITH_TWO = "echo $$ >> ran; case $OMP_NUM_THREADS in 2) echo time 1.0;; 3) echo time 3.0;; *) echo time 2.0;; esac"
+TWO, THREE = "--threads 2 --bind close", "--threads 3 --bind close"
+
+
+class Tune(CommandTest):
+    def setUp(self):
+        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory(dir=os.getcwd())))
+        (self.folder / "settings").write_text(f"{TWO}  # the best\n\n{THREE}\n")
+
+    def tune(self, code, *options, script=FASTER_WITH_TWO, figure=("--figure", "time ([0-9.]+)")):
+        changes = {"cwd": self.folder, "env": {"OMP_NUM_THREADS": ""}}
+        return self.expect(code, "tune", "--candidates", "settings", *figure, *options, "--", "sh", "-c", script, **changes)
+
+    def test_the_planted_best_is_found_and_proved(self):
+        result = json.loads(self.tune(0, "--json").stdout)
+        self.assertIsNone(conforms(result, "tune-1"))
+        self.assertEqual((result["verdict"], result["chosen"]), ("winner", 1))
+        self.assertEqual(result["gain"]["ratio"], 0.5)
+        self.assertLess(result["p"], 0.05)
+        self.assertIn(f"nodewise run {TWO} -- sh -c", result["line"])
+        self.assertEqual([each["median"] for each in result["candidates"]], [2, 1, 3])
+
+    def test_the_text_ends_with_the_line_to_use(self):
+        text = self.tune(0).stdout
+        self.assertRegex(text, f"Use {TWO}: it takes 50.0 %.* less time than as it is")
+        self.assertIn(f"\n  nodewise run {TWO} -- sh -c ", text)
+        self.assertRegex(self.tune(0, "--quiet").stdout, rf"\Anodewise run {TWO} -- sh -c .*\n\Z")
+
+    def test_what_is_already_best_is_kept(self):
+        result = json.loads(self.tune(0, "--json", "--higher", script="echo time ${OMP_NUM_THREADS:-9}").stdout)
+        self.assertEqual((result["verdict"], result["chosen"]), ("keep", 0))
+        self.assertTrue(result["line"].startswith("sh -c "))
+
+    def test_equal_settings_have_no_winner(self):
+        text = self.tune(0, script="echo time 2").stdout
+        self.assertIn("Keep what you have", text)
+
+    def test_a_setting_that_fails_or_prints_another_result_is_out_and_the_reason_is_shown(self):
+        fails = "[ \"$OMP_NUM_THREADS\" = 3 ] && echo three >&2 && exit 7; " + FASTER_WITH_TWO
+        result = json.loads(self.tune(0, "--json", script=fails).stdout)
+        self.assertEqual(result["candidates"][2]["reason"], "the program ended with exit code 7: three")
+        self.assertEqual(result["candidates"][2]["state"], "disqualified")
+        self.assertEqual(result["chosen"], 1)
+        result = json.loads(self.tune(0, "--json", "--same-output").stdout)
+        self.assertEqual(result["candidates"][1]["reason"], "its output differs from that of the first run")
+        self.assertEqual(result["chosen"], 0)
+
+    def test_commands_around_each_run(self):
+        around = ("--prepare", "echo before >> log", "--cleanup", "echo after >> log")
+        self.tune(0, *around, script="echo run >> log; " + FASTER_WITH_TWO)
+        lines = (self.folder / "log").read_text().split()
+        self.assertEqual(lines, ["before", "run", "after"] * (len(lines) // 3))
+        self.assertIn("--check ended with exit code 5", self.tune(3, "--check", "exit 5").stderr)
+
+    def test_a_program_that_fails_as_it_is_ends_it(self):
+        done = self.tune(3, script="echo wrong >&2; exit 4")
+        self.assertIn("as it is, the program ended with exit code 4: wrong", done.stderr)
+        done = self.tune(3, script="echo nothing")
+        self.assertRegex(done.stderr, "nothing in the output matches.*its last line is 'nothing'")
+
+    def test_a_program_that_never_ends_is_killed_with_all_that_it_started(self):
+        hangs = '[ "$OMP_NUM_THREADS" = 3 ] && { sleep 1000 & echo $! > child; wait; }; ' + FASTER_WITH_TWO
+        result = json.loads(self.tune(0, "--json", "--timeout", "2", script=hangs).stdout)
+        self.assertEqual(result["candidates"][2]["reason"], "the program took longer than 2 s")
+        child = Path("/proc") / (self.folder / "child").read_text().strip()
+        wait_until(lambda: not child.exists() or "Z" in (child / "stat").read_text(), "the end of its child")
+
+    def test_wrong_options_are_refused_before_anything_runs(self):
+        (self.folder / "settings").write_text(f"{TWO}\n--memory red\n")
+        done = self.tune(2)
+        self.assertIn("the setting --memory red", done.stderr)
+        self.assertFalse((self.folder / "ran").exists())
+        self.expect(2, "tune", "--over", "colour", "--", "true")
+        self.expect(2, "tune", "--figure", "(", "--", "true")
+        self.expect(2, "tune", "--equal", "none", "--", "true")
+
+    def test_an_interrupted_race_is_resumed_where_it_ended(self):
+        slow = "sleep 0.2; " + FASTER_WITH_TWO
+        command = [COMMAND, "tune", "--candidates", "settings", "--figure", "time ([0-9.]+)"]
+        asked = ["--", "sh", "-c", slow]
+        running = subprocess.Popen([*command, "--log", "log", *asked], cwd=self.folder, stdout=subprocess.PIPE, text=True,
+                                   env=environment(OMP_NUM_THREADS=""))  # fmt: skip
+        log = self.folder / "log"
+        wait_until(lambda: log.exists() and log.read_text().count("\n") > 4, "four runs")
+        running.send_signal(signal.SIGINT)
+        text, _ = running.communicate()
+        self.assertEqual(running.returncode, 130)
+        self.assertIn("Interrupted", text)
+        before = log.read_text()
+        changes = {"cwd": self.folder, "env": {"OMP_NUM_THREADS": ""}}
+        result = self.expect_json(0, *command[1:], "--resume", "log", "--json", *asked, **changes)
+        self.assertEqual(result["chosen"], 1)
+        self.assertTrue(log.read_text().startswith(before))
+        self.assertIn("start the same command", self.expect(3, *command[1:], "--resume", "log", "--", "true", **changes).stderr)
+
+    def test_the_list_of_settings_needs_no_run(self):
+        listed = self.expect(0, "tune", "--dry-run", "--try", "--memory interleave", "--", "true").stdout.splitlines()
+        self.assertEqual(listed[:2], ["as it is", "--memory interleave"])
+
+
+if __name__ == "__main__":
+    unittest.main()
