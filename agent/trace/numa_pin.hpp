@@ -3,7 +3,7 @@
 // If NUMA balancing is on, the kernel unmaps pages now and then to sample which threads use them,
 // and migrates the pages there. Trace mode needs the samples without the migration: it binds the
 // pages in memory to their present node, with the flag that lets the kernel go on sampling
-// (MPOL_F_NUMA_BALANCING, Linux 5.12).
+// (MPOL_F_NUMA_BALANCING, in mbind since Linux 5.15).
 //
 // Only pages that are in memory are bound, so that first touch places all others. Pages that have a
 // policy of their own are skipped, and so are pages shared with a forked process, which are copied

@@ -95,9 +95,10 @@ inline constexpr flag output{
     .name = "output",
     .letter = 'o',
     .value = "FILE",
-    .help = "write the result as JSON to FILE, and print the text as usual; if a format is "
-            "selected, write that to FILE and print nothing; in the name, %r is the local MPI "
-            "rank, %h the host, %p the process ID, %% a percent sign"};
+    .help =
+        "write the result as JSON to FILE, and print the text as usual; with a "
+        "format (--json), write that to FILE and print nothing; in the name, %r is the local MPI "
+        "rank, %h the host, %p the process ID, %% a percent sign"};
 inline constexpr flag color{.name = "color",
                             .value = "WHEN",
                             .choices = "auto|always|never",

@@ -77,8 +77,8 @@ inline constexpr flag main_thread{
 inline constexpr flag threads{
     .name = "threads",
     .value = "N",
-    .standard = "with --pin, one per entry; otherwise OMP_NUM_THREADS, or one per core; with "
-                "--smt on, per hardware thread",
+    .standard = "with --pin, one per entry; else OMP_NUM_THREADS, or one per core (with --smt "
+                "on, per hardware thread)",
     .group = group::binding,
     .help = "number of threads to bind, and to start in a parallel region"};
 inline constexpr flag membind{.name = "membind",
@@ -169,9 +169,8 @@ inline constexpr flag threshold{.name = "threshold",
                                 .help = "place only arrays of at least SIZE"};
 inline constexpr flag verify{.name = "verify",
                              .group = group::results,
-                             .help = "when the program has ended, print on which nodes the pages "
-                                     "of each array were when it was freed or the program ended, "
-                                     "as the kernel reports it"};
+                             .help = "at the end, print on which nodes the kernel reported each "
+                                     "array's pages when the array was freed or the program ended"};
 
 /// The options of `run` for memory.
 inline constexpr std::array memory_placement = {

@@ -25,7 +25,7 @@ struct description {
   use(latency, "latency", "one core, one load after the other", .is_quick = true, .is_matrix = true, .parameter = "latency") \
   use(contention, "contention", "all cores of the machine load from one memory", .is_quick = true, .parameter = "shared_bandwidth") \
   use(kernels, "kernels", "all cores, each on its own node's memory", .is_quick = true) \
-  use(interleave, "interleave", "all cores load from memory that is local, in turn, by weight") \
+  use(interleave, "interleave", "all cores; arrays local, interleaved, interleaved by weight") \
   use(scaling, "scaling", "more threads in a node, then more nodes", .parameter = "core_bandwidth") \
   use(mixes, "mixes", "loads and stores in several proportions, one node") \
   use(loaded_latency, "loaded-latency", "latency while the node's other cores load", \

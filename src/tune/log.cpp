@@ -8,6 +8,8 @@
 #include <system_error>
 #include <utility>
 
+#include <unistd.h>
+
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
@@ -207,7 +209,9 @@ int log_writer::flush() {
       return failed;
     }
   }
-  return 0;
+  // Until the disk has it, a power failure may lose it; and some file systems report a full disk
+  // only here. A pipe or a device has no disk (EINVAL).
+  return ::fdatasync(::fileno(file_.get())) == 0 || errno == EINVAL ? 0 : errno;
 }
 
 log_contents read_log(const std::filesystem::path& file) {

@@ -85,6 +85,7 @@ class Tune(CommandTest):
         self.assertIn("the setting --memory red", done.stderr)
         self.assertFalse((self.folder / "ran").exists())
         self.expect(2, "tune", "--over", "colour", "--", "true")
+        self.assertIn("no option for threads", self.expect(2, "tune", "--try", "--dry-run", "--", "true").stderr)
         self.expect(2, "tune", "--figure", "(", "--", "true")
         self.expect(2, "tune", "--equal", "none", "--", "true")
 
@@ -105,6 +106,7 @@ class Tune(CommandTest):
         result = self.expect_json(0, *command[1:], "--resume", "log", "--json", *asked, **changes)
         self.assertEqual(result["chosen"], 1)
         self.assertTrue(log.read_text().startswith(before))
+        self.assertIn("--resume", self.expect(2, *command[1:], "--log", "log", *asked, **changes).stderr)
         self.assertIn("start the same command", self.expect(3, *command[1:], "--resume", "log", "--", "true", **changes).stderr)
 
     def test_the_list_of_settings_needs_no_run(self):

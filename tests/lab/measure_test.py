@@ -178,7 +178,8 @@ class Full(MeasureTest):
         points = self.measure("./small.json", "--full", "--test", "all", size=size, counted=True)
         moved = self.moved()
         help_text = " ".join(subprocess.check_output([NODEWISE, "measure", "--help"], text=True).split())
-        names = re.search(r"only these experiments: ([a-z-]+(?:, [a-z-]+)*)", help_text)[1].split(", ")
+        listed = re.search(r"only these experiments: (.*?) -t, --test", help_text)[1]
+        names = re.findall(r"([a-z-]+) \([^)]*\)", listed)  # each with what it measures
         self.assertEqual(set(points), set(names))
         for experiment in names:
             self.assert_known(points[experiment])

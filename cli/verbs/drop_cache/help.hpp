@@ -16,7 +16,7 @@ inline constexpr std::array<std::string_view, 1> drop_cache_aliases = {"sweep"};
 inline constexpr std::array drop_cache_examples = {
     example{"nodewise drop-cache", "empty the page cache of all nodes before a run"},
     example{"nodewise drop-cache --nodes 0",
-            "empty only that of node 0, which files copied for a job have filled"},
+            "empty the page cache of node 0, filled by files copied for a job"},
     example{"nodewise drop-cache /scratch/mesh.dat /scratch/restart.*",
             "drop only the cached pages of these files"},
 };

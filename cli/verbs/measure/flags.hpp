@@ -44,10 +44,10 @@ inline constexpr flag measured_kernel{
     .kind = flag_kind::list,
     .standard = "copy,scale,add,triad",
     .group = group::selection,
-    .help = "measure these kernels (loops) and nothing else; with --full or --only kernels, "
-            "measure them in place of STREAM's four: load, sum, store, copy, update, scale, add, "
-            "triad (a=b+s*c), schoenauer (a=b+c*d), strided_load, random_load, or all; with the "
-            "suffix _nt, stores bypass the caches"};
+    .help = "measure only these kernels (loops): load, sum, store, copy, update, scale, add, triad "
+            "(a=b+s*c), schoenauer (a=b+c*d), strided_load, random_load, or all; with the suffix "
+            "_nt, stores bypass the caches; with --full or --only kernels, they replace STREAM's "
+            "four"};
 inline constexpr flag workgroup{
     .name = "workgroup",
     .letter = 'w',
@@ -62,8 +62,8 @@ inline constexpr flag workgroup{
             "workgroups run at the same time"};
 inline constexpr flag point_time{.name = "time",
                                  .value = "SECONDS",
-                                 .standard = "3; without --full, --only, -t and -w, 26 for all "
-                                             "figures together",
+                                 .standard = "3; without --full, --only, -t and -w, 26 s for "
+                                             "all figures",
                                  .group = group::sampling,
                                  .help = "measure each figure for about SECONDS; stop earlier if "
                                          "its 95 % interval is within 1 % of its median"};

@@ -37,7 +37,7 @@ inline constexpr std::array<verb_flag_text, 2> measure_texts = {
 inline constexpr auto measure_codes = join(
     std::array<verb_exit, 3>{
         {{exit_code::check_failed,
-          "a kernel computed a wrong result, or with --strict, a figure is unavailable"},
+          "a loop computed a wrong result, or with --strict, a figure is unavailable"},
          {exit_code::bad_input},
          {exit_code::refused}}},
     codes_of_on);

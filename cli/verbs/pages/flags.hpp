@@ -19,7 +19,7 @@ inline constexpr flag watch{.name = "watch",
                             .kind = flag_kind::optional_value,
                             .standard = "1",
                             .group = group::sampling,
-                            .help = "press q to quit; redraw the screen every SECONDS"};
+                            .help = "until you press q, redraw every SECONDS"};
 inline constexpr flag interval{
     .name = "interval",
     .value = "SECONDS",

@@ -32,7 +32,7 @@ inline constexpr std::array profile_examples = {
             "predict the gains of a saved profile on another machine"},
     example{"nodewise profile -p 4711 --duration 10", "observe a running process for 10 s"},
     example{"mpirun --bind-to none nodewise profile --ranks-per node -o prof-%r.json -- ./a",
-            "profile each MPI rank; nodewise profile prof-*.json shows them together"},
+            "profile ranks of one host; nodewise profile prof-*.json shows them all"},
 };
 inline constexpr std::array<verb_flag_text, 7> profile_texts = {
     {{&flags::process, "observe the running process PID"},
@@ -59,9 +59,9 @@ inline constexpr verb profile_verb{
     .usage = "[options] -- PROGRAM [arguments] | -p PID | FILE.json...",
     .description =
         "Runs an unmodified program and samples page faults to find which thread and source "
-        "line touched the pages of each array first (kernel.perf_event_paranoid 2 or less), and "
-        "which threads use them later (kernel.numa_balancing 1). With --on, it needs neither "
-        "setting and counts from which memory each cache line was fetched. Needs neither root "
+        "line touched pages of each array first (needs kernel.perf_event_paranoid 2 or less), and "
+        "which threads use them later (needs kernel.numa_balancing 1). With --on, it needs neither "
+        "and counts from which memory each cache line was fetched. Needs neither root "
         "nor hardware counters. For each problem it prints a fix and the gain that a model "
         "predicts. It also lists missing evidence. With -p it observes a running process. "
         "FILE.json is a profile saved by -o: one FILE is analysed again; several FILEs are "

@@ -78,7 +78,7 @@ void report_unbound(profile::evidence& seen, const launch::run_report& reported)
     if (each.numa_pinner && each.numa_pinner->refused_errno != 0) {
       seen.missing.push_back(fmt::format(
           "where pages were at first: the kernel may have moved pages whose accesses it sampled, "
-          "since they could not be bound in {}: {}; binding them needs Linux 5.12, mbind, "
+          "since they could not be bound in {}: {}; binding them needs Linux 5.15, mbind, "
           "move_pages and close_range",
           each.program, errno_text(static_cast<int>(each.numa_pinner->refused_errno))));
       return;

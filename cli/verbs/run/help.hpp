@@ -32,8 +32,8 @@ inline constexpr std::array run_examples = {
             "print equivalent numactl and OpenMP settings and start nothing"},
     example{"nodewise run --pin S0:0-3@S1:0-3 ./solver", "pin threads, as with likwid-pin -c"},
     example{"mpirun -n 4 --bind-to none nodewise run --ranks-per node --bind close ./solver",
-            "give each rank a node, and bind its threads to the node's cores"},
-    example{"mpirun --bind-to none nodewise run --ranks-per node -o run-%r.json ./solver",
+            "give each rank a node or a part of one; bind its threads there"},
+    example{"mpirun --bind-to none nodewise run --ranks-per node -o run-%h-%r.json ./a",
             "write one result for each rank"},
     example{"nodewise run --bind close --rule 'size>=64M:blocked' ./solver",
             "divide each array of 64 MiB or more among the threads"},
@@ -67,8 +67,9 @@ inline constexpr verb run_verb{
     .summary = "start an unmodified program with its threads and memory placed",
     .usage = "[options] [--] PROGRAM [arguments] | --show | --hardware",
     .description =
-        "The exit code is the program's own, except as listed below. Signals and streams are the "
-        "program's own. Options with numactl's names work as in numactl, with these differences. "
+        "The exit code is the program's own, except as listed below. The program gets all "
+        "signals and streams. Options with numactl's names work as in numactl, with these "
+        "differences. "
         "-N uses only processors of the affinity mask that nodewise inherits. --all also works "
         "without -N and -C: the program may then use all processors of its cpuset. -b without -m "
         "prints a warning. -c is likwid-pin's option, not numactl's older name of -N. --strict "

@@ -16,7 +16,7 @@ inline constexpr flag xml{.name = "xml",
 inline constexpr flag costs{
     .name = "costs",
     .value = "FILE.json",
-    .standard = "what `nodewise measure` saved for this machine; with --input, none",
+    .standard = "what `nodewise measure` saved; with --input, those of MACHINE",
     .group = group::input,
     .help = "read the machine's bandwidths and latencies from FILE.json: a machine file, or what "
             "`nodewise measure -o` wrote on that machine"};

@@ -97,8 +97,8 @@ inline constexpr flag tune_log{.name = "log",
 inline constexpr flag resume{.name = "resume",
                              .value = "FILE",
                              .group = group::results,
-                             .help = "go on with the interrupted tune whose --log is FILE; give "
-                                     "the same options and program"};
+                             .help = "go on with the interrupted tune of --log FILE; repeat its "
+                                     "program and other options"};
 
 } // namespace flags
 

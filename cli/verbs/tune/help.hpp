@@ -40,7 +40,11 @@ inline constexpr auto tune_codes = join(
         {{exit_code::check_failed, "with --strict, the runs did not decide"},
          {exit_code::bad_input,
           "the program fails as it is, prints no figure, or a file is invalid"}}},
-    codes_of_program);
+    std::array<verb_exit, 4>{{{exit_code::not_started, "nodewise failed before the program "
+                                                       "started"},
+                              {exit_code::not_executable},
+                              {exit_code::not_found},
+                              {exit_code::signal_base}}});
 
 inline constexpr verb tune_verb{
     .name = "tune",
@@ -49,8 +53,9 @@ inline constexpr verb tune_verb{
     .description =
         "Runs the program under several settings of `nodewise run` and as it is, in random order. "
         "Settings that are probably not the best are set aside after a few runs. Then the best one "
-        "and the program as it is run again, and only these runs decide: the gain is proved with "
-        "an error of at most 5 %, or tune advises to keep what you have. Prints the command line "
+        "runs again, and so does the program as it is. These runs decide: tune names a faster "
+        "setting (wrongly in at most 5 % of calls), or advises to keep what you have. Prints the "
+        "command line "
         "to use. Nothing else should run on the machine meanwhile.",
     .flags = tune_flags,
     .flag_texts = tune_texts,

@@ -65,6 +65,16 @@ std::vector<tune::setting> settings_of(const invocation& given, const topology& 
   return for_option(flags::attempt, [&] { return tune::candidates(here, request); });
 }
 
+/// A setting says where threads and memory go, not how the result is shown or on which machine.
+void check_groups(const invocation& given) {
+  for (const invocation::option& each : given.options) {
+    if (each.what->group != group::binding && each.what->group != group::memory) {
+      throw error(error_kind::usage, option_name(*each.what),
+                  "it is no option for threads or memory", "leave it out of the setting");
+    }
+  }
+}
+
 /// Parses each setting as `run` does: an error must not come in the middle of a race.
 void check_settings(const std::vector<tune::setting>& all,
                     const std::vector<std::string>& program) {
@@ -78,7 +88,9 @@ void check_settings(const std::vector<tune::setting>& all,
       words.push_back(word.c_str());
     }
     try {
-      (void)read_run_options(parse(words));
+      const invocation read = parse(words);
+      check_groups(read);
+      (void)read_run_options(read);
     } catch (const error& e) {
       throw error(error_kind::usage,
                   fmt::format("the setting {}: {}", tune::text(all[i]), e.asked()), e.answered(),

@@ -3,6 +3,7 @@
 // nodewise tune: runs a program under several settings and names the best.
 #include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <memory>
 
 #include <unistd.h>
@@ -44,6 +45,10 @@ class kept_log {
       events_ = std::move(before.events);
       remark_ = std::move(before.remark);
     } else if (const auto name = given.text(flags::tune_log)) {
+      if (std::filesystem::is_regular_file(*name) && std::filesystem::file_size(*name) != 0) {
+        throw error(error_kind::usage, fmt::format("{} {}", option_name(flags::tune_log), *name),
+                    "the file exists", "go on with it by --resume, or name another file");
+      }
       writer_ = tune::log_writer::create(std::string(*name), asked.race);
     }
   }
