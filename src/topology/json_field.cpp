@@ -17,11 +17,6 @@
 
 namespace nodewise {
 
-namespace {
-
-constexpr std::size_t deepest = 64;
-
-/// Reads a file or a pipe to the end; refuses more than the limit.
 std::string read_whole(const std::filesystem::path& file, const std::string& asked,
                        std::size_t largest) {
   const sys::descriptor fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
@@ -47,6 +42,10 @@ std::string read_whole(const std::filesystem::path& file, const std::string& ask
   }
   return text;
 }
+
+namespace {
+
+constexpr std::size_t deepest = 64;
 
 /// The keys that an object has so far.
 class seen_keys {

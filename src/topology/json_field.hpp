@@ -18,6 +18,11 @@ namespace nodewise {
 inline constexpr std::size_t largest_result_file = std::size_t{100} << 20;
 inline constexpr std::size_t largest_machine_file = std::size_t{16} << 20;
 
+/// A file or a pipe to its end. Throws `error` (input), which begins with `asked`, if it cannot be
+/// read or has more than `largest` bytes.
+[[nodiscard]] std::string read_whole(const std::filesystem::path& file, const std::string& asked,
+                                     std::size_t largest);
+
 /// The document in a file. Throws `error` (input) for more than `largest` bytes, more than 64
 /// levels, a key given twice, text that is not UTF-8, and anything else that is not JSON.
 [[nodiscard]] nlohmann::ordered_json read_json_file(const std::filesystem::path& file,

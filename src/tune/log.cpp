@@ -2,7 +2,6 @@
 #include "tune/log.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cmath>
 #include <system_error>
@@ -33,33 +32,6 @@ std::string log_name(const std::filesystem::path& file) {
                               int errno_value) {
   throw error(error_kind::system, log_name(file), answered,
               "name a file that you may write, on a file system with room", errno_value);
-}
-
-struct file_closer {
-  void operator()(std::FILE* file) const noexcept { std::fclose(file); }
-};
-
-std::string contents_of(const std::filesystem::path& file) {
-  const std::unique_ptr<std::FILE, file_closer> opened(std::fopen(file.c_str(), "rbe"));
-  const auto refuse = [&](const char* answered, int errno_value) {
-    throw error(error_kind::input, log_name(file), answered, "check the name of the file",
-                errno_value);
-  };
-  if (!opened) {
-    refuse("it cannot be opened", errno);
-  }
-  std::string text;
-  std::array<char, 65536> buffer{};
-  while (const std::size_t got = std::fread(buffer.data(), 1, buffer.size(), opened.get())) {
-    text.append(buffer.data(), got);
-    if (text.size() > largest_result_file) {
-      refuse("more than 100 MiB", 0);
-    }
-  }
-  if (std::ferror(opened.get()) != 0) {
-    refuse("it cannot be read", errno);
-  }
-  return text;
 }
 
 std::string line_name(const std::string& file, std::size_t line) {
@@ -215,7 +187,7 @@ int log_writer::flush() {
 }
 
 log_contents read_log(const std::filesystem::path& file) {
-  return parse_log(contents_of(file), file.string());
+  return parse_log(read_whole(file, log_name(file), largest_result_file), file.string());
 }
 
 log_contents parse_log(std::string_view text, const std::string& file_name) {

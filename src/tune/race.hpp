@@ -126,6 +126,8 @@ class race {
   /// Cheap; the intervals of `standing()` take milliseconds.
   [[nodiscard]] verdict result() const noexcept { return verdict_; }
   [[nodiscard]] std::optional<std::size_t> leader() const noexcept { return leader_; }
+  [[nodiscard]] std::size_t runs() const noexcept { return runs_; } ///< without warm-ups
+  [[nodiscard]] std::size_t most_runs_left() const; ///< if no other candidate is set aside
   [[nodiscard]] race_standing standing() const;
 
  private:
@@ -151,7 +153,6 @@ class race {
   [[nodiscard]] std::vector<race_row> rows() const; ///< of the survivors
   [[nodiscard]] double spread() const;
   [[nodiscard]] std::size_t runs_left() const;
-  [[nodiscard]] std::size_t most_runs_left() const;
   [[nodiscard]] verdict trial_verdict() const;
   [[nodiscard]] candidate_standing standing_of(std::size_t candidate) const;
   [[nodiscard]] ratio_estimate ratio(std::size_t candidate, std::size_t to) const;

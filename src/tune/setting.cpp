@@ -139,4 +139,15 @@ setting read_setting(std::string_view text) {
   return made;
 }
 
+std::vector<std::string> command_of(const setting& how, std::vector<std::string> run,
+                                    const std::vector<std::string>& program) {
+  if (how.options.empty()) {
+    return program;
+  }
+  run.insert(run.end(), how.options.begin(), how.options.end());
+  run.emplace_back("--");
+  run.insert(run.end(), program.begin(), program.end());
+  return run;
+}
+
 } // namespace nodewise::tune

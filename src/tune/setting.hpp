@@ -32,4 +32,9 @@ struct setting {
 /// them before the race.
 [[nodiscard]] setting read_setting(std::string_view text);
 
+/// The words that start a program with the setting. `run`: the words of `nodewise run`, which are
+/// left out if the program runs as it is.
+[[nodiscard]] std::vector<std::string> command_of(const setting& how, std::vector<std::string> run,
+                                                  const std::vector<std::string>& program);
+
 } // namespace nodewise::tune

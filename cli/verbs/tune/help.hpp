@@ -55,8 +55,7 @@ inline constexpr verb tune_verb{
         "Settings that are probably not the best are set aside after a few runs. Then the best one "
         "runs again, and so does the program as it is. These runs decide: tune names a faster "
         "setting (wrongly in at most 5 % of calls), or advises to keep what you have. Prints the "
-        "command line "
-        "to use. Nothing else should run on the machine meanwhile.",
+        "command line to use. Nothing else should run on the machine meanwhile.",
     .flags = tune_flags,
     .flag_texts = tune_texts,
     .excludes = tune_excludes,

@@ -4,20 +4,18 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 #include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "cli/start/start_run.hpp"
 #include "cli/verbs/tune/flags.hpp"
 #include "launch/executable.hpp"
+#include "topology/json_field.hpp"
 #include "topology/machine_json.hpp"
 #include "tune/candidates.hpp"
-
-#include <nlohmann/json.hpp>
 
 namespace nodewise::cli {
 
@@ -45,14 +43,11 @@ std::size_t threads_of_program() {
 
 std::vector<tune::setting> settings_of(const invocation& given, const topology& here) {
   if (const auto file = given.text(flags::candidates)) {
-    std::ifstream from{std::string(*file)};
-    std::ostringstream text;
-    text << from.rdbuf();
-    if (!from) {
-      throw error(error_kind::input, fmt::format("{} {}", option_name(flags::candidates), *file),
-                  "the file cannot be read", "name a file with one setting on each line");
-    }
-    return tune::read_candidates(text.str(), std::string(*file));
+    const std::string name(*file);
+    return tune::read_candidates(
+        read_whole(name, fmt::format("{} {}", option_name(flags::candidates), name),
+                   largest_result_file),
+        name);
   }
   tune::candidate_request request;
   if (const auto over = given.text(flags::over)) {
@@ -79,12 +74,9 @@ void check_groups(const invocation& given) {
 void check_settings(const std::vector<tune::setting>& all,
                     const std::vector<std::string>& program) {
   for (std::size_t i = 1; i < all.size(); ++i) {
-    std::vector<const char*> words = {"run"};
-    for (const std::string& word : all[i].options) {
-      words.push_back(word.c_str());
-    }
-    words.push_back("--");
-    for (const std::string& word : program) {
+    const std::vector<std::string> line = tune::command_of(all[i], {"run"}, program);
+    std::vector<const char*> words;
+    for (const std::string& word : line) {
       words.push_back(word.c_str());
     }
     try {

@@ -2,10 +2,6 @@
 #include "cli/verbs/tune/runs.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <fstream>
-#include <numeric>
-#include <sstream>
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,7 +10,7 @@
 
 #include "base/text.hpp"
 #include "cli/frame/paths.hpp"
-#include "cli/verbs/tune/flags.hpp"
+#include "topology/json_field.hpp"
 #include "tune/figure.hpp"
 
 namespace nodewise::cli {
@@ -29,21 +25,6 @@ std::vector<std::string> own_environment() {
   return all;
 }
 
-std::vector<std::string> command_of(const tune::setting& how,
-                                    const std::vector<std::string>& program, bool quiet) {
-  std::vector<std::string> words;
-  if (!how.options.empty()) {
-    words = {paths::of_this_process().command(), "run"};
-    words.insert(words.end(), how.options.begin(), how.options.end());
-    if (quiet) {
-      words.emplace_back("--quiet");
-    }
-    words.emplace_back("--");
-  }
-  words.insert(words.end(), program.begin(), program.end());
-  return words;
-}
-
 std::string last_line_of(std::string_view text) {
   while (!text.empty() && text.back() == '\n') {
     text.remove_suffix(1);
@@ -55,7 +36,8 @@ std::string last_line_of(std::string_view text) {
 std::optional<std::size_t> environment_bytes(const tune::setting& how,
                                              const std::vector<std::string>& environment) {
   sys::timed_program probe;
-  probe.command = command_of(how, {"env", "-0"}, true);
+  probe.command =
+      tune::command_of(how, {paths::of_this_process().command(), "run", "--quiet"}, {"env", "-0"});
   probe.environment = environment;
   probe.keep_output = true;
   probe.most_seconds = 10;
@@ -66,12 +48,13 @@ std::optional<std::size_t> environment_bytes(const tune::setting& how,
 
 } // namespace
 
-program_runs::program_runs(const tune_request& asked) : asked_(asked) {
-  const auto environment = own_environment();
+program_runs::program_runs(const tune_request& asked)
+    : asked_(asked), environment_(own_environment()) {
+  const std::vector<std::string> run = {paths::of_this_process().command(), "run"};
   for (const tune::setting& each : asked.race.candidates) {
     sys::timed_program made;
-    made.command = command_of(each, asked.race.command, false);
-    made.environment = environment;
+    made.command = tune::command_of(each, run, asked.race.command);
+    made.environment = environment_;
     made.keep_output = true;
     made.most_seconds = asked.rules.most_seconds;
     programs_.push_back(std::move(made));
@@ -84,7 +67,7 @@ program_runs::program_runs(const tune_request& asked) : asked_(asked) {
 void program_runs::equal_environments() {
   std::vector<std::size_t> bytes;
   for (std::size_t i = 0; i < programs_.size(); ++i) {
-    const auto found = environment_bytes(asked_.race.candidates[i], programs_[i].environment);
+    const auto found = environment_bytes(asked_.race.candidates[i], environment_);
     if (!found) {
       remarks_.push_back("the length of the environment differs between settings");
       return;
@@ -127,7 +110,7 @@ std::string program_runs::run_shell(const std::string& command, const std::strin
   }
   sys::timed_program shell;
   shell.command = {"/bin/sh", "-c", command};
-  shell.environment = own_environment();
+  shell.environment = environment_;
   shell.keep_output = true;
   return failure_of(sys::run_timed(shell), option);
 }
@@ -135,23 +118,22 @@ std::string program_runs::run_shell(const std::string& command, const std::strin
 void program_runs::judge(finished_run& made) {
   const tune::figure_source& source = asked_.race.figure;
   try {
-    std::string text = made.end.output;
-    if (source.file) {
-      std::ifstream from(*source.file);
-      std::ostringstream content;
-      content << from.rdbuf();
-      text = from ? content.str() : "";
-    }
-    made.figure = source.is_wall_time() ? made.end.wall_seconds : tune::figure_in(source, text);
+    made.figure =
+        source.is_wall_time() ? made.end.wall_seconds
+        : source.file
+            ? tune::figure_in(source, read_whole(*source.file, *source.file, largest_result_file))
+            : tune::figure_in(source, made.end.output);
   } catch (const error& e) {
     made.failure = fmt::format("{}: {}", e.asked(), e.answered());
     made.hint = e.hint();
     return;
   }
+  if (!asked_.rules.same_output) {
+    return;
+  }
   if (!first_output_) {
     first_output_ = made.end.output;
-  }
-  if (asked_.rules.same_output && made.end.output != *first_output_) {
+  } else if (made.end.output != *first_output_) {
     made.failure = "its output differs from that of the first run";
   }
 }

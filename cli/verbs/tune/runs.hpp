@@ -36,6 +36,7 @@ class program_runs {
   void judge(finished_run& made);
 
   const tune_request& asked_;
+  std::vector<std::string> environment_;     ///< of this process
   std::vector<sys::timed_program> programs_; ///< of each setting
   std::optional<std::string> first_output_;
   std::vector<std::string> remarks_;

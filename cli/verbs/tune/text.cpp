@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <numeric>
 
 #include <fmt/core.h>
 
@@ -60,9 +61,7 @@ std::string table_of(const tuned& what, const report::style& how) {
   report::table rows(
       {"setting", right("runs"), right("median"), right("ratio"), report::breaking("")});
   std::vector<std::size_t> order(what.settings.size());
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    order[i] = i;
-  }
+  std::iota(order.begin(), order.end(), std::size_t{0});
   const auto& all = what.standing.candidates;
   std::ranges::sort(order, {}, [&](std::size_t i) {
     const bool out = all[i].state == tune::candidate_state::disqualified || all[i].race_runs == 0;
@@ -114,15 +113,8 @@ std::string verdict_text(const tuned& what) {
 } // namespace
 
 std::string line_of(const tuned& what, std::size_t candidate) {
-  std::vector<std::string> words;
-  if (candidate != tune::todays) {
-    words = {"nodewise", "run"};
-    const auto& options = what.settings[candidate].options;
-    words.insert(words.end(), options.begin(), options.end());
-    words.emplace_back("--");
-  }
-  words.insert(words.end(), what.program.begin(), what.program.end());
-  return joined(words, " ", shell_word);
+  return joined(tune::command_of(what.settings[candidate], {"nodewise", "run"}, what.program), " ",
+                shell_word);
 }
 
 std::size_t chosen(const tuned& what) {

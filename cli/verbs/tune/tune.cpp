@@ -143,20 +143,21 @@ class tuning {
         clock::now() - begin < report::progress::quiet_time) {
       return;
     }
-    const tune::race_standing now = race_->standing();
     double seconds = 0;
     for (const tune::logged_run& each : result_->runs) {
       seconds += each.wall_s;
     }
     const double each =
         seconds / static_cast<double>(std::max<std::size_t>(1, result_->runs.size()));
-    const std::chrono::duration<double> left(each * static_cast<double>(now.most_runs_left));
+    const std::chrono::duration<double> left(each * static_cast<double>(race_->most_runs_left()));
     const std::string best =
-        now.leader ? fmt::format("; ahead: {}", tune::text(result_->settings[*now.leader])) : "";
+        race_->leader()
+            ? fmt::format("; ahead: {}", tune::text(result_->settings[*race_->leader()]))
+            : "";
     std::string line = fmt::format(
         "{} {}, {} runs, at most {} left{}",
         next.in == tune::phase::confirmation ? "confirmation, block" : "block", next.block + 1,
-        now.runs,
+        race_->runs(),
         report::format_duration(std::chrono::duration_cast<std::chrono::nanoseconds>(left)), best);
     line.resize(std::min(line.size(), how_.width - 1));
     write_error("\r\033[K" + line);
@@ -179,11 +180,7 @@ class tuning {
 };
 
 std::string settings_text(const tune_request& asked) {
-  std::string text;
-  for (const tune::setting& each : asked.race.candidates) {
-    text += tune::text(each) + "\n";
-  }
-  return text;
+  return joined(asked.race.candidates, "\n", tune::text) + "\n";
 }
 
 int exit_code_for(const tuned& what, bool strict) {
