@@ -50,6 +50,9 @@ log_json figure_json(const figure_source& of) {
   if (of.file) {
     made["file"] = *of.file;
   }
+  if (of.modelled) {
+    made["modelled"] = *of.modelled;
+  }
   made["higher_is_better"] = of.higher_is_better;
   return made;
 }
@@ -107,13 +110,16 @@ race_options read_race(const json_field& field, std::size_t candidates) {
 }
 
 figure_source read_figure(const json_field& field) {
-  field.allow_only({"pattern", "file", "higher_is_better"});
+  field.allow_only({"pattern", "file", "modelled", "higher_is_better"});
   figure_source made;
   if (const auto pattern = field.find("pattern")) {
     made.pattern = pattern->text();
   }
   if (const auto file = field.find("file")) {
     made.file = file->text();
+  }
+  if (const auto modelled = field.find("modelled")) {
+    made.modelled = modelled->text();
   }
   made.higher_is_better = field.at("higher_is_better").truth();
   return made;

@@ -43,6 +43,14 @@ inline constexpr flag figure_file{.name = "figure-file",
                                   .standard = "standard output",
                                   .group = group::figure,
                                   .help = "look for the number in FILE, which the program writes"};
+inline constexpr flag tune_phase{
+    .name = "phase",
+    .value = "NAME",
+    .standard = "use",
+    .group = group::figure,
+    .help = "with --on, predict the time of this part of the run: use (after each page was "
+            "initialised), init (while it was initialised), all, or NAME between "
+            "NODEWISE_MARKER_START(\"NAME\") and NODEWISE_MARKER_STOP(\"NAME\")"};
 inline constexpr flag higher{
     .name = "higher", .group = group::figure, .help = "a higher figure is better: GFlop/s"};
 inline constexpr flag equal{.name = "equal",

@@ -10,15 +10,18 @@ namespace nodewise::cli {
 
 inline constexpr auto tune_flags = join(
     std::array<flag_list, 3>{&flags::over, &flags::attempt, &flags::candidates},
-    std::array<flag_list, 5>{&flags::figure, &flags::figure_file, &flags::higher, &flags::equal,
-                             &flags::within},
+    std::array<flag_list, 6>{&flags::figure, &flags::figure_file, &flags::tune_phase,
+                             &flags::higher, &flags::equal, &flags::within},
     std::array<flag_list, 7>{&flags::most_runs, &flags::run_timeout, &flags::same_output,
                              &flags::check_command, &flags::prepare, &flags::cleanup, &flags::seed},
     std::array<flag_list, 2>{&flags::tune_log, &flags::resume}, flags_of(tune_forms),
     std::array<flag_list, 4>{&flags::dry_run, &flags::output, &flags::strict, &flags::quiet},
-    every_verb);
-inline constexpr std::array<excluded_pair, 3> tune_excludes = {
-    {{&flags::candidates, &flags::over},
+    on_a_machine, every_verb);
+inline constexpr std::array<excluded_pair, 6> tune_excludes = {
+    {{&flags::on, &flags::figure},
+     {&flags::on, &flags::figure_file},
+     {&flags::on, &flags::higher},
+     {&flags::candidates, &flags::over},
      {&flags::candidates, &flags::attempt},
      {&flags::tune_log, &flags::resume}}};
 inline constexpr std::array tune_examples = {
@@ -28,11 +31,19 @@ inline constexpr std::array tune_examples = {
             "compare a figure that the program prints instead of its wall time"},
     example{"nodewise tune --try '--bind close --memory blocked' --over threads -- ./solver",
             "also try a setting of your own"},
+    example{"nodewise tune --on lab:westmere-2x6 -- ./solver",
+            "compare the times that a model predicts for another machine, from memory traffic "
+            "counted in a virtual one"},
+    example{"nodewise tune -- mpirun --bind-to none -n 4 {run} ./solver",
+            "try settings under an MPI launcher: nodewise run and its options replace {run}"},
     example{"nodewise tune --log solver.tune --same-output -- ./solver",
             "keep each run in a file, and drop settings under which the output differs"},
 };
-inline constexpr std::array<verb_flag_text, 3> tune_texts = {
-    {{&flags::dry_run, "list the settings and run nothing"},
+inline constexpr std::array<verb_flag_text, 4> tune_texts = {
+    {{&flags::on, "run in a virtual machine, and compare the times that a model predicts from the "
+                  "counted memory traffic: lab:NAME from `nodewise lab list`, "
+                  "lab:NODESxCORES[xTHREADS] such as lab:4x2, or lab:./FILE.json"},
+     {&flags::dry_run, "list the settings and run nothing"},
      {&flags::strict, "exit with code 1 if the runs did not decide between the settings"},
      {&flags::quiet, "print only the command line to use"}}};
 inline constexpr auto tune_codes = join(
@@ -55,7 +66,8 @@ inline constexpr verb tune_verb{
         "Settings that are probably not the best are set aside after a few runs. Then the best one "
         "runs again, and so does the program as it is. These runs decide: tune names a faster "
         "setting (wrongly in at most 5 % of calls), or advises to keep what you have. Prints the "
-        "command line to use. Nothing else should run on the machine meanwhile.",
+        "command line to use. Nothing else should run on the machine meanwhile. In a command line "
+        "with the word {run}, `nodewise run` and its options are written in its place.",
     .flags = tune_flags,
     .flag_texts = tune_texts,
     .excludes = tune_excludes,

@@ -1,6 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "cli/verbs/tune/options.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -12,6 +13,7 @@
 #include "base/text.hpp"
 #include "cli/start/start_run.hpp"
 #include "cli/verbs/tune/flags.hpp"
+#include "cli/verbs/tune/lab.hpp"
 #include "launch/executable.hpp"
 #include "topology/json_field.hpp"
 #include "topology/machine_json.hpp"
@@ -71,10 +73,9 @@ void check_groups(const invocation& given) {
 }
 
 /// Parses each setting as `run` does: an error must not come in the middle of a race.
-void check_settings(const std::vector<tune::setting>& all,
-                    const std::vector<std::string>& program) {
+void check_settings(const std::vector<tune::setting>& all) {
   for (std::size_t i = 1; i < all.size(); ++i) {
-    const std::vector<std::string> line = tune::command_of(all[i], {"run"}, program);
+    const std::vector<std::string> line = tune::command_of(all[i], {"run"}, {"program"});
     std::vector<const char*> words;
     for (const std::string& word : line) {
       words.push_back(word.c_str());
@@ -106,6 +107,27 @@ std::string identity_of(const std::string& program) {
       .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+/// The program's name: after {run}, if a launcher starts it.
+const std::string& program_in(const std::vector<std::string>& command) {
+  const auto mark = std::ranges::find(command, tune::run_mark);
+  return mark == command.end() || mark + 1 == command.end() ? command.front() : *(mark + 1);
+}
+
+/// Throws `error` (usage) for options that need a virtual machine, or do not work in one.
+void check_places(const invocation& given) {
+  const bool in_lab = given.has(flags::on);
+  if (given.has(flags::tune_phase) && !in_lab) {
+    throw error(error_kind::usage, option_name(flags::tune_phase),
+                "a program's marks give no time outside a virtual machine",
+                "add --on lab:MACHINE, or compare a time that the program prints: --figure REGEX");
+  }
+  if (in_lab && tune::has_run_mark(given.program)) {
+    throw error(error_kind::usage, "{run} with --on",
+                "a launcher in a virtual machine gets no settings",
+                "leave {run} out, or tune without --on");
+  }
+}
+
 run_rules rules_of(const invocation& given) {
   const auto text = [&](const flag& which) { return std::string(given.text(which).value_or("")); };
   run_rules made;
@@ -128,12 +150,17 @@ tune_request read_tune_options(const invocation& given, const topology& here) {
   tune::log_header& race = made.race;
   race.command = given.program;
   race.candidates = settings_of(given, here);
-  check_settings(race.candidates, race.command);
+  check_settings(race.candidates);
   const auto text = [&](const flag& which) {
     const auto found = given.text(which);
     return found ? std::optional(std::string(*found)) : std::nullopt;
   };
   race.figure = {text(flags::figure), text(flags::figure_file), given.has(flags::higher)};
+  made.on = words_of_on(given);
+  if (!made.on.empty()) {
+    race.figure.modelled = text(flags::tune_phase).value_or("use");
+  }
+  check_places(given);
   for_option(flags::figure, [&] { tune::check(race.figure); });
   tune::race_options& options = race.options;
   options.candidates = race.candidates.size();
@@ -144,7 +171,7 @@ tune_request read_tune_options(const invocation& given, const topology& here) {
   const auto now = std::chrono::system_clock::now().time_since_epoch().count();
   options.seed = static_cast<std::uint64_t>(given.number(flags::seed).value_or(now));
   race.machine = machine_json(here.machine()).dump();
-  race.program = identity_of(race.command.front());
+  race.program = identity_of(program_in(race.command));
   return made;
 }
 

@@ -48,18 +48,28 @@ std::optional<std::size_t> environment_bytes(const tune::setting& how,
 
 } // namespace
 
-program_runs::program_runs(const tune_request& asked)
+program_runs::program_runs(const tune_request& asked, const machine& on)
     : asked_(asked), environment_(own_environment()) {
-  const std::vector<std::string> run = {paths::of_this_process().command(), "run"};
-  for (const tune::setting& each : asked.race.candidates) {
+  std::vector<std::string> run = {paths::of_this_process().command(), "run"};
+  if (const auto& part = asked.race.figure.modelled) {
+    lab_.emplace(on, *part);
+    run.insert(run.end(), asked.on.begin(), asked.on.end());
+    run.insert(run.end(), {"--quiet", "--on-counts", lab_->file()});
+  }
+  for (tune::setting each : asked.race.candidates) {
     sys::timed_program made;
-    made.command = tune::command_of(each, run, asked.race.command);
+    if (lab_) { // also the program as it is needs `run`
+      each.options.insert(each.options.begin(), run.begin() + 2, run.end());
+    }
+    made.command = tune::command_of(each, {run[0], run[1]}, asked.race.command);
     made.environment = environment_;
     made.keep_output = true;
     made.most_seconds = asked.rules.most_seconds;
     programs_.push_back(std::move(made));
   }
-  equal_environments();
+  if (!lab_) { // counts do not depend on it
+    equal_environments();
+  }
 }
 
 /// The environment lies above the stack, and its length shifts the stack: that alone can change a
@@ -119,7 +129,8 @@ void program_runs::judge(finished_run& made) {
   const tune::figure_source& source = asked_.race.figure;
   try {
     made.figure =
-        source.is_wall_time() ? made.end.wall_seconds
+        lab_                    ? lab_->read()
+        : source.is_wall_time() ? made.end.wall_seconds
         : source.file
             ? tune::figure_in(source, read_whole(*source.file, *source.file, largest_result_file))
             : tune::figure_in(source, made.end.output);
@@ -142,6 +153,7 @@ finished_run program_runs::run(std::size_t candidate) {
   finished_run made;
   made.failure = run_shell(asked_.rules.prepare, "--prepare");
   if (!made.failure.empty()) {
+    made.ends_tune = true;
     return made;
   }
   made.end = sys::run_timed(programs_[candidate]);
@@ -153,8 +165,9 @@ finished_run program_runs::run(std::size_t candidate) {
     made.failure = run_shell(asked_.rules.check, "--check");
   }
   const std::string unclean = run_shell(asked_.rules.cleanup, "--cleanup");
-  if (made.failure.empty()) {
+  if (!unclean.empty()) {
     made.failure = unclean;
+    made.ends_tune = true;
   }
   return made;
 }

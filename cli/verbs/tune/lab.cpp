@@ -1,0 +1,69 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "cli/verbs/tune/lab.hpp"
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/prediction/counted.hpp"
+#include "cli/verbs/help_parts.hpp"
+#include "model/price.hpp"
+#include "topology/json_field.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+traffic_choice choice_of(const std::string& part) {
+  if (part == "use") {
+    return {.when = traffic::phase::use};
+  }
+  if (part == "init") {
+    return {.when = traffic::phase::initialisation};
+  }
+  return part == "all" ? traffic_choice{} : traffic_choice{.region = part};
+}
+
+} // namespace
+
+std::vector<std::string> words_of_on(const invocation& given) {
+  std::vector<std::string> words;
+  for (const flag* const each : on_a_machine) {
+    if (given.has(*each)) {
+      const auto value = given.text(*each);
+      words.push_back(option_name(*each) + (each->kind == flag_kind::toggle
+                                                ? ""
+                                                : "=" + std::string(value.value_or(""))));
+    }
+  }
+  return words;
+}
+
+lab_figure::lab_figure(const machine& on, std::string part)
+    : costs_(model::costs_of(on)), part_(std::move(part)),
+      file_(std::filesystem::temp_directory_path() / "nodewise-tune-XXXXXX") {
+  const int file = ::mkstemp(file_.data());
+  if (file < 0) {
+    throw error(error_kind::system, "a file for the counted traffic", "it cannot be made",
+                "set TMPDIR to a folder that you may write", errno);
+  }
+  ::close(file);
+}
+
+lab_figure::~lab_figure() {
+  ::unlink(file_.c_str());
+}
+
+double lab_figure::read() const {
+  const std::string asked = "the counted traffic";
+  const nlohmann::ordered_json document =
+      parse_json(read_whole(file_, asked, largest_result_file), asked);
+  const traffic_file counted = traffic_from_json(json_field(document, asked));
+  return model::price(costs_, price_of_counts(counted.all, choice_of(part_), costs_).what).seconds;
+}
+
+} // namespace nodewise::cli
