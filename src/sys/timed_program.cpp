@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "sys/descriptor.hpp"
+#include "sys/signals.hpp"
 
 namespace nodewise::sys {
 
@@ -140,6 +141,10 @@ timed_end run_timed(const timed_program& what) {
   const descriptor output = output_file(what.keep_output);
   const descriptor errors = output_file(what.keep_output);
   pid_t pid = 0;
+  if (ending_signals::came()) { // before they were blocked
+    made.how = timed_end::cause::interrupted;
+    return made;
+  }
   const auto begin = std::chrono::steady_clock::now();
   made.errno_value = output && errors
                          ? spawn(what, output.number(), errors.number(), signals.before(), pid)

@@ -13,6 +13,7 @@
 
 #include "base/text.hpp"
 #include "tune/candidate_memory.hpp"
+#include "tune/candidate_ranks.hpp"
 
 namespace nodewise::tune {
 
@@ -335,7 +336,11 @@ std::vector<setting> candidates(const topology& on, const candidate_request& of)
     next.cores = std::min(next.cores, maker.cores());
     add_if_new(list, std::move(next));
   }
-  if (!of.over.empty()) {
+  if (of.ranks) {
+    for (setting& each : rank_settings(on, of.over)) {
+      add_if_new(list, std::move(each));
+    }
+  } else if (!of.over.empty()) {
     maker.add_to(list);
   }
   return list;

@@ -28,6 +28,10 @@
 // nodes: each node alone if there are up to four (devices make nodes differ), else the first;
 // those of a package; half of them.
 //
+// With ranks of MPI, there are other rows, since OMP_NUM_THREADS and the launcher determine the
+// threads: one rank per node, socket or core, bound close; the first with interleaved memory, too;
+// and interleaved memory alone.
+//
 // Rows that mean the same as an earlier one on this machine are left out: settings that bind are
 // compared by the processors of each thread.
 #pragma once
@@ -65,6 +69,9 @@ struct candidate_request {
   /// The threads that the program has as it is (OMP_NUM_THREADS); 0: unknown. It is what --bind
   /// binds if there is no option --threads.
   std::size_t threads = 0;
+  /// Whether an MPI launcher starts the program: the rows are then others, and the
+  /// axes threads, smt and nodes have none.
+  bool ranks = false;
 };
 
 /// Today's setting first, then `tries` in their order, then rows of the table until there are

@@ -78,9 +78,6 @@ std::vector<setting> read_settings(const json_field& list) {
   if (all.empty()) {
     list.refuse("there is no candidate", "begin another log");
   }
-  if (!all.front().options.empty()) {
-    list.refuse("the first candidate has options", "candidate 0 is the program as it is");
-  }
   return all;
 }
 

@@ -65,6 +65,10 @@ class Tune(CommandTest):
         lines = (self.folder / "log").read_text().split()
         self.assertEqual(lines, ["before", "run", "after"] * (len(lines) // 3))
         self.assertIn("--check ended with exit code 5", self.tune(3, "--check", "exit 5").stderr)
+        # It is not the setting's fault if these fail.
+        only_two = "[ ! -e prepared ] || exit 6; touch prepared"
+        self.assertIn("--prepare ended with exit code 6", self.tune(3, "--prepare", only_two).stderr)
+        self.assertIn("--cleanup ended with exit code 7", self.tune(3, "--cleanup", "exit 7").stderr)
 
     def test_a_program_that_fails_as_it_is_ends_it(self):
         done = self.tune(3, script="echo wrong >&2; exit 4")
@@ -110,6 +114,39 @@ class Tune(CommandTest):
         self.assertTrue(log.read_text().startswith(before))
         self.assertIn("--resume", self.expect(2, *command[1:], "--log", "log", *asked, **changes).stderr)
         self.assertIn("start the same command", self.expect(3, *command[1:], "--resume", "log", "--", "true", **changes).stderr)
+
+    def test_two_settings_are_compared_with_each_other(self):
+        asked = ("tune", "--compare", THREE, "--compare", TWO, "--figure", "time ([0-9.]+)", "--", "sh", "-c", FASTER_WITH_TWO)
+        text = self.expect(0, *asked, cwd=self.folder).stdout
+        self.assertIn(f"Use {TWO}: it takes 66.7 % ", text)
+        self.assertIn(f"less time than {THREE}, by", text)
+        self.assertIn("two settings are needed, not 1", self.expect(2, "tune", "--compare", TWO, "--", "true").stderr)
+        self.assertIn("both settings are the same", self.expect(2, "tune", *("--compare", TWO) * 2, "--", "true").stderr)
+
+    def test_a_launcher_gets_the_setting_in_the_place_of_the_mark(self):
+        launcher = self.folder / "launcher"
+        launcher.write_text('#!/bin/sh\necho "$@" >> lines\nshift\n"$@"\n')
+        launcher.chmod(0o755)
+        asked = ["./launcher", "ranks=2", "{run}", "sh", "-c", FASTER_WITH_TWO]
+        result = self.expect_json(0, "tune", "--json", "--candidates", "settings", "--figure", "time ([0-9.]+)", "--", *asked,
+                                  cwd=self.folder, env={"OMP_NUM_THREADS": ""})  # fmt: skip
+        self.assertEqual(result["chosen"], 1)
+        self.assertTrue(result["line"].startswith(f"./launcher ranks=2 nodewise run {TWO} -- sh -c"), result["line"])
+        lines = (self.folder / "lines").read_text()
+        self.assertIn("ranks=2 sh -c", lines)
+        self.assertRegex(lines, f"ranks=2 /.*nodewise run {TWO} -- sh -c")
+        self.assertIn("{run} with --on", self.expect(2, "tune", "--on", "lab:2x2", "--", "x", "{run}", "y").stderr)
+
+    def test_a_plan_is_one_of_the_settings(self):
+        (self.folder / "a plan.json").write_text('{"schema": "nodewise/plan/1", "objects": []}')
+        listed = self.expect(0, "tune", "--dry-run", "--plan", "a plan.json", "--", "true", cwd=self.folder).stdout
+        self.assertEqual(listed.splitlines()[:2], ["as it is", "--plan 'a plan.json'"])
+        (self.folder / "a plan.json").write_text("{}")
+        self.expect(3, "tune", "--dry-run", "--plan", "a plan.json", "--", "true", cwd=self.folder)
+
+    def test_a_phase_needs_a_virtual_machine(self):
+        self.assertIn("--on lab:MACHINE", self.expect(2, "tune", "--phase", "sweep", "--", "true").stderr)
+        self.assertIn("--on and --figure", self.expect(2, "tune", "--on", "lab:2x2", "--figure", "x", "--", "true").stderr)
 
     def test_the_list_of_settings_needs_no_run(self):
         listed = self.expect(0, "tune", "--dry-run", "--try", "--memory interleave", "--", "true").stdout.splitlines()

@@ -275,6 +275,35 @@ TEST(TuneCandidatesOf, MachinesWithMeasuredCosts) {
   EXPECT_THAT(texts(candidates(topology(disturbed), {})), Not(Contains(expected)));
 }
 
+TEST(TuneCandidatesOf, RanksOfALauncher) {
+  candidate_request ranks;
+  ranks.ranks = true;
+  EXPECT_THAT(texts_on("48amd64-4d2n6c-sparse", ranks),
+              ElementsAre("as it is", "--ranks-per node --bind close",
+                          "--ranks-per socket --bind close", "--ranks-per core --bind close",
+                          "--ranks-per node --bind close --memory interleave",
+                          "--memory interleave"));
+  ranks.over = {axis::memory};
+  EXPECT_THAT(texts_on("24em64t-2n6c2t-pci.xml", ranks),
+              ElementsAre("as it is", "--memory interleave"));
+  ranks.over = {axis::bind};
+  EXPECT_THAT(texts_on("24em64t-2n6c2t-pci.xml", ranks),
+              ElementsAre("as it is", "--ranks-per node --bind close",
+                          "--ranks-per core --bind close"));
+}
+
+TEST(TuneSetting, StandsInThePlaceOfTheMark) {
+  const setting two = read_setting("--threads 2");
+  const std::vector<std::string> run = {"nodewise", "run"};
+  EXPECT_THAT(command_of(two, run, {"mpirun", "{run}", "./a", ":", "{run}", "./b"}),
+              ElementsAre("mpirun", "nodewise", "run", "--threads", "2", "--", "./a", ":",
+                          "nodewise", "run", "--threads", "2", "--", "./b"));
+  EXPECT_THAT(command_of({}, run, {"mpirun", "-n", "4", "{run}", "./a"}),
+              ElementsAre("mpirun", "-n", "4", "./a"));
+  EXPECT_THAT(command_of(two, run, {"./a", "{run"}),
+              ElementsAre("nodewise", "run", "--threads", "2", "--", "./a", "{run"));
+}
+
 TEST(TuneCandidatesOf, TriesComeFirst) {
   const topology on = test::load_recorded("24em64t-2n6c2t-pci.xml");
   const candidate_request of{

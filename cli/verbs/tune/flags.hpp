@@ -32,6 +32,13 @@ inline constexpr flag candidates{.name = "candidates",
                                  .group = group::settings,
                                  .help = "try only the settings in FILE: options of run, one "
                                          "setting on each line"};
+inline constexpr flag compare_settings{
+    .name = "compare",
+    .value = "'OPTIONS'",
+    .kind = flag_kind::list,
+    .group = group::settings,
+    .help = "compare only two settings; give the option twice: --compare '--bind close' --compare "
+            "'--bind spread'. An empty text is the program as it is"};
 inline constexpr flag figure{.name = "figure",
                              .value = "REGEX",
                              .standard = "the wall time",

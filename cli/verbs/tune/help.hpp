@@ -3,13 +3,15 @@
 // The help of `tune`: its options, examples and exit codes.
 #pragma once
 
+#include "cli/start/flags.hpp"
 #include "cli/verbs/help_parts.hpp"
 #include "cli/verbs/tune/flags.hpp"
 
 namespace nodewise::cli {
 
 inline constexpr auto tune_flags = join(
-    std::array<flag_list, 3>{&flags::over, &flags::attempt, &flags::candidates},
+    std::array<flag_list, 5>{&flags::over, &flags::attempt, &flags::candidates,
+                             &flags::compare_settings, &flags::plan},
     std::array<flag_list, 6>{&flags::figure, &flags::figure_file, &flags::tune_phase,
                              &flags::higher, &flags::equal, &flags::within},
     std::array<flag_list, 7>{&flags::most_runs, &flags::run_timeout, &flags::same_output,
@@ -17,8 +19,12 @@ inline constexpr auto tune_flags = join(
     std::array<flag_list, 2>{&flags::tune_log, &flags::resume}, flags_of(tune_forms),
     std::array<flag_list, 4>{&flags::dry_run, &flags::output, &flags::strict, &flags::quiet},
     on_a_machine, every_verb);
-inline constexpr std::array<excluded_pair, 6> tune_excludes = {
-    {{&flags::on, &flags::figure},
+inline constexpr std::array<excluded_pair, 10> tune_excludes = {
+    {{&flags::compare_settings, &flags::over},
+     {&flags::compare_settings, &flags::attempt},
+     {&flags::compare_settings, &flags::candidates},
+     {&flags::compare_settings, &flags::plan},
+     {&flags::on, &flags::figure},
      {&flags::on, &flags::figure_file},
      {&flags::on, &flags::higher},
      {&flags::candidates, &flags::over},
@@ -39,8 +45,9 @@ inline constexpr std::array tune_examples = {
     example{"nodewise tune --log solver.tune --same-output -- ./solver",
             "keep each run in a file, and drop settings under which the output differs"},
 };
-inline constexpr std::array<verb_flag_text, 4> tune_texts = {
-    {{&flags::on, "run in a virtual machine, and compare the times that a model predicts from the "
+inline constexpr std::array<verb_flag_text, 5> tune_texts = {
+    {{&flags::plan, "also try the plan in FILE, from `nodewise profile --write-plan FILE`"},
+     {&flags::on, "run in a virtual machine, and compare the times that a model predicts from the "
                   "counted memory traffic: lab:NAME from `nodewise lab list`, "
                   "lab:NODESxCORES[xTHREADS] such as lab:4x2, or lab:./FILE.json"},
      {&flags::dry_run, "list the settings and run nothing"},

@@ -11,10 +11,12 @@
 
 #include "base/numbers.hpp"
 #include "base/text.hpp"
+#include "cli/start/flags.hpp"
 #include "cli/start/start_run.hpp"
 #include "cli/verbs/tune/flags.hpp"
 #include "cli/verbs/tune/lab.hpp"
 #include "launch/executable.hpp"
+#include "plan/plan_json.hpp"
 #include "topology/json_field.hpp"
 #include "topology/machine_json.hpp"
 #include "tune/candidates.hpp"
@@ -43,6 +45,23 @@ std::size_t threads_of_program() {
   return text == nullptr ? 0 : parse_number<std::size_t>(text).value_or(0);
 }
 
+/// Those of --compare.
+std::vector<tune::setting> two_settings(const std::vector<std::string_view>& texts) {
+  if (texts.size() != 2) {
+    throw error(error_kind::usage, option_name(flags::compare_settings),
+                fmt::format("two settings are needed, not {}", texts.size()),
+                "give it twice, once for each setting");
+  }
+  return for_option(flags::compare_settings, [&] {
+    std::vector<tune::setting> two = {tune::read_setting(texts[0]), tune::read_setting(texts[1])};
+    if (two[0] == two[1]) {
+      throw error(error_kind::usage, tune::text(two[0]), "both settings are the same",
+                  "give two different ones");
+    }
+    return two;
+  });
+}
+
 std::vector<tune::setting> settings_of(const invocation& given, const topology& here) {
   if (const auto file = given.text(flags::candidates)) {
     const std::string name(*file);
@@ -51,7 +70,15 @@ std::vector<tune::setting> settings_of(const invocation& given, const topology& 
                    largest_result_file),
         name);
   }
+  if (const auto two = given.texts(flags::compare_settings); !two.empty()) {
+    return two_settings(two);
+  }
   tune::candidate_request request;
+  request.ranks = tune::has_run_mark(given.program);
+  if (const auto plan = given.text(flags::plan)) {
+    (void)plans::read_plan(std::string(*plan));
+    request.tries.push_back("--plan " + shell_word(*plan));
+  }
   if (const auto over = given.text(flags::over)) {
     request.over = for_option(flags::over, [&] { return tune::read_axes(*over); });
   }
@@ -74,8 +101,11 @@ void check_groups(const invocation& given) {
 
 /// Parses each setting as `run` does: an error must not come in the middle of a race.
 void check_settings(const std::vector<tune::setting>& all) {
-  for (std::size_t i = 1; i < all.size(); ++i) {
-    const std::vector<std::string> line = tune::command_of(all[i], {"run"}, {"program"});
+  for (const tune::setting& each : all) {
+    if (each.options.empty()) {
+      continue; // the program as it is
+    }
+    const std::vector<std::string> line = tune::command_of(each, {"run"}, {"program"});
     std::vector<const char*> words;
     for (const std::string& word : line) {
       words.push_back(word.c_str());
@@ -85,9 +115,8 @@ void check_settings(const std::vector<tune::setting>& all) {
       check_groups(read);
       (void)read_run_options(read);
     } catch (const error& e) {
-      throw error(error_kind::usage,
-                  fmt::format("the setting {}: {}", tune::text(all[i]), e.asked()), e.answered(),
-                  e.hint());
+      throw error(error_kind::usage, fmt::format("the setting {}: {}", tune::text(each), e.asked()),
+                  e.answered(), e.hint());
     }
   }
 }

@@ -101,24 +101,25 @@ std::string verdict_text(const tuned& what) {
   if (what.interrupted) {
     return "Interrupted: nothing is proved yet. If there is a --log, --resume goes on with it.";
   }
+  const std::string today = tune::text(what.settings[tune::todays]);
+  const bool is_today = what.settings[tune::todays].options.empty();
+  const std::string keep = "Keep " + (is_today ? "what you have" : today);
   const std::string leader = now.leader ? tune::text(what.settings[*now.leader]) : "";
   switch (now.result) {
   case verdict::winner:
-    return fmt::format(
-        "Use {}: {} {} less time than as it is, by {} fresh runs of each (p {:.2g}).", leader,
-        what.lab.empty() ? "it takes" : "the model predicts that it takes", change_text(now.gain),
-        now.candidates[*now.leader].confirmation_runs, now.p);
+    return fmt::format("Use {}: {} {} less time than {}, by {} fresh runs of each (p {:.2g}).",
+                       leader, what.lab.empty() ? "it takes" : "the model predicts that it takes",
+                       change_text(now.gain), today, now.candidates[*now.leader].confirmation_runs,
+                       now.p);
   case verdict::equal:
-    return fmt::format(
-        "Keep what you have: {} was ahead in the race, but in fresh runs the two are "
-        "equal.",
-        leader);
-  case verdict::keep:
-    return "Keep what you have: no other setting was faster.";
-  case verdict::not_separated:
-    return fmt::format("Keep what you have: {} was ahead in the race, but the runs did not show a "
-                       "difference. More runs (--runs) or a quieter machine may.",
+    return fmt::format("{}: {} was ahead in the race, but in fresh runs the two are equal.", keep,
                        leader);
+  case verdict::keep:
+    return fmt::format("{}: no other setting was faster.", keep);
+  case verdict::not_separated:
+    return fmt::format("{}: {} was ahead in the race, but the runs did not show a "
+                       "difference. More runs (--runs) or a quieter machine may.",
+                       keep, leader);
   case verdict::none:
   case verdict::failed:
     break;
