@@ -1,6 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "cli/verbs/tune/options.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -13,6 +14,7 @@
 #include "cli/start/start_run.hpp"
 #include "cli/verbs/tune/flags.hpp"
 #include "launch/executable.hpp"
+#include "launch/numa_balancing.hpp"
 #include "topology/json_field.hpp"
 #include "topology/machine_json.hpp"
 #include "tune/candidates.hpp"
@@ -57,6 +59,10 @@ std::vector<tune::setting> settings_of(const invocation& given, const topology& 
     request.tries.emplace_back(text);
   }
   request.threads = threads_of_program();
+  if (std::ranges::find(request.over, tune::axis::balancing) != request.over.end()) {
+    request.numa_balancing =
+        launch::changeable_numa_balancing("--over balancing", sys::real_kernel());
+  }
   return for_option(flags::attempt, [&] { return tune::candidates(here, request); });
 }
 
