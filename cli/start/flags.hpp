@@ -114,6 +114,14 @@ inline constexpr flag balancing{
     .letter = 'b',
     .group = group::memory,
     .help = "with -m, let the kernel migrate pages between these nodes; without -m, no effect"};
+inline constexpr flag numa_balancing{
+    .name = "numa-balancing",
+    .value = "WHICH",
+    .choices = "on|off",
+    .standard = "as it is",
+    .group = group::memory,
+    .help = "switch the kernel's automatic NUMA balancing for the whole system until the program "
+            "ends (root only; other than -b, which concerns only the nodes of -m)"};
 inline constexpr flag show{.name = "show",
                            .letter = 's',
                            .group = group::results,

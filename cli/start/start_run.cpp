@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "cli/frame/terminal.hpp"
 #include "cli/start/flags.hpp"
+#include "launch/numa_balancing.hpp"
 #include "launch/start.hpp"
 #include "sys/kernel.hpp"
 #include "topology/part_sets.hpp"
@@ -165,7 +166,10 @@ int start_run(const invocation& given, const run_parts& parts) {
     show(what, here);
     return exit_code::ok;
   }
-  if (what.supervised) {
+  if (const auto restored = launch::restore_numa_balancing(sys::real_kernel())) {
+    warn({*restored}, given);
+  }
+  if (what.supervised || what.numa_balancing) {
     if (!parts.supervise) {
       throw std::logic_error("this executable cannot supervise a run");
     }

@@ -103,11 +103,12 @@ struct plan {
   std::optional<memory_policy> memory;
   std::vector<variable> variables;
   std::optional<agent_orders> agent;
-  std::optional<team_layout> layout; ///< if threads are bound
-  bool pinned = false;               ///< by a list, one thread after the other
-  bool widened = false;              ///< the affinity that the caller had set is replaced
-  std::optional<int> rank;           ///< the local MPI rank that owns this part of the machine
-  bool supervised = false;           ///< wait for the program and read the agent's report
+  std::optional<team_layout> layout;  ///< if threads are bound
+  bool pinned = false;                ///< by a list, one thread after the other
+  bool widened = false;               ///< the affinity that the caller had set is replaced
+  std::optional<int> rank;            ///< the local MPI rank that owns this part of the machine
+  bool supervised = false;            ///< wait for the program and read the agent's report
+  std::optional<bool> numa_balancing; ///< the kernel's setting until the program ends
   std::optional<planned_file> planned;
   std::vector<std::string> warnings;
 };

@@ -78,11 +78,12 @@ struct run_options {
   std::vector<memory_rule> rules; ///< for objects that match; checked before `memory`
   std::size_t group_bytes = 256;  ///< smaller blocks are not grouped by site; 0: no block is
   std::optional<plan_choice> plan;
-  site_finder find_site;    ///< empty if line tables cannot be read
-  build_id_reader build_id; ///< likewise
-  library_finder libraries; ///< likewise
-  weight_source weigh;      ///< empty if measured weights cannot be read
-  bool balancing = false;   ///< with `bind`: the kernel may move pages between the nodes
+  site_finder find_site;              ///< empty if line tables cannot be read
+  build_id_reader build_id;           ///< likewise
+  library_finder libraries;           ///< likewise
+  weight_source weigh;                ///< empty if measured weights cannot be read
+  bool balancing = false;             ///< with `bind`: the kernel may move pages between the nodes
+  std::optional<bool> numa_balancing; ///< the kernel's, for the whole system: on or off
   std::size_t threshold_bytes = std::size_t{1} << 20;
   bool trace = false; ///< observe for a profile: record more about each object
   /// With `trace`: the kernel's NUMA balancing is on and samples accesses, but moves no pages.

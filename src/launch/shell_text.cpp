@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "launch/numa_balancing.hpp"
 #include "launch/plan.hpp"
 
 namespace nodewise::launch {
@@ -70,6 +71,10 @@ std::string comments(const plan& what, const std::string& command) {
   for (const std::string& line :
        what.agent ? measured_texts(*what.agent) : std::vector<std::string>{}) {
     text += line.find('\n') == std::string::npos ? fmt::format("# {}\n", line) : "";
+  }
+  if (what.numa_balancing) {
+    text += fmt::format("# Until the program ends, as root: sysctl {} (for the whole system)\n",
+                        numa_balancing_sysctl(*what.numa_balancing));
   }
   if (what.rank) {
     text += fmt::format("# This is the line of local rank {}; other ranks have other processors.\n",

@@ -7,6 +7,7 @@
 
 #include "launch/counted.hpp"
 #include "launch/executable.hpp"
+#include "launch/numa_balancing.hpp"
 #include "launch/report_file.hpp"
 #include "sys/programs.hpp"
 
@@ -164,15 +165,30 @@ std::uint64_t objects_of_rule(const process_report& process, std::size_t rule) {
 }
 
 outcome supervise(const plan& what, sys::kernel& kernel) {
-  const report_file report(report_file::for_objects);
+  std::optional<report_file> report;
+  if (what.supervised) {
+    report.emplace(report_file::for_objects);
+  }
+  std::optional<numa_balancing_switch> balancing;
+  std::optional<std::string> not_restored;
   outcome how;
-  static_cast<sys::child_end&>(how) = sys::run_child([&] {
-    apply(what, report.name(), kernel);
-    become(what);
-  });
-  if (how.started && what.agent) {
-    how.report = report.read();
+  static_cast<sys::child_end&>(how) = sys::run_child(
+      [&] {
+        apply(what, report ? report->name() : "", kernel);
+        become(what);
+      },
+      [&](int) {
+        if (what.numa_balancing) {
+          balancing.emplace(*what.numa_balancing, kernel);
+        }
+      },
+      [&] { not_restored = balancing ? balancing->restore() : std::nullopt; });
+  if (how.started && report && what.agent) {
+    how.report = report->read();
     judge(what, how);
+  }
+  if (not_restored) {
+    how.warnings.push_back(*std::move(not_restored));
   }
   return how;
 }

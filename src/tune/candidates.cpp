@@ -20,6 +20,7 @@ namespace nodewise::tune {
 namespace {
 
 enum class thread_count { today, cores, half, node, package, hardware };
+enum class balancing_use { as_it_is, on, off };
 enum class node_part { all, node, package, half };
 
 /// A row of the table in the header, for any machine.
@@ -30,6 +31,7 @@ struct candidate_row {
   place_kind places = place_kind::threads;
   smt_use smt = smt_use::as_needed;
   node_part nodes = node_part::all;
+  balancing_use balancing = balancing_use::as_it_is;
   std::size_t node = 0; ///< of `node_part::node`: a position in `domains()`
 };
 
@@ -45,6 +47,10 @@ constexpr candidate_row candidate_table[] = {
     {.threads = thread_count::cores, .bind = bind_close, .where = memory_way::interleave},
     {.threads = thread_count::cores, .bind = bind_close, .where = memory_way::blocked},
     {.threads = thread_count::cores, .bind = bind_close, .where = memory_way::fast},
+    {.balancing = balancing_use::on},
+    {.balancing = balancing_use::off},
+    {.threads = thread_count::cores, .bind = bind_close, .balancing = balancing_use::on},
+    {.threads = thread_count::cores, .bind = bind_close, .balancing = balancing_use::off},
     {.where = memory_way::interleave},
     {.threads = thread_count::half, .bind = bind_spread},
     {.threads = thread_count::half, .bind = bind_spread, .where = memory_way::interleave},
@@ -77,6 +83,7 @@ struct machine_row {
   smt_use smt = smt_use::as_needed;
   node_set nodes;     ///< of -N; empty: no such option
   std::string memory; ///< of --memory; empty: no such option
+  balancing_use balancing = balancing_use::as_it_is;
 };
 
 std::size_t cores_with(const topology& on, const cpu_set& cpus) {
@@ -109,6 +116,9 @@ std::vector<std::string> options_of(const machine_row& of) {
   if (!of.memory.empty()) {
     add("--memory", of.memory);
   }
+  if (of.balancing != balancing_use::as_it_is) {
+    add("--numa-balancing", of.balancing == balancing_use::on ? "on" : "off");
+  }
   return all;
 }
 
@@ -123,7 +133,7 @@ class candidate_maker {
  public:
   candidate_maker(const topology& on, const candidate_request& of)
       : on_(on), domains_(on.domains()), today_(of.threads <= most_threads ? of.threads : 0),
-        axes_(of.over.begin(), of.over.end()) {
+        balancing_(of.numa_balancing), axes_(of.over.begin(), of.over.end()) {
     for (const domain& each : domains_) {
       cpus_ = cpus_ | each.cpus;
     }
@@ -140,6 +150,10 @@ class candidate_maker {
     }
     if (cpus_.size() == cores_) {
       axes_.erase(axis::smt);
+    }
+    // On one node there is nothing to balance.
+    if (on_.memory_nodes().size() < 2) {
+      axes_.erase(axis::balancing);
     }
   }
 
@@ -186,12 +200,23 @@ class candidate_maker {
     if (has(axis::smt)) {
       made.smt = of.smt;
     }
+    if (has(axis::balancing) && of.balancing != balancing_use::as_it_is) {
+      if (!changes_balancing(of.balancing)) {
+        return std::nullopt;
+      }
+      made.balancing = of.balancing;
+    }
     const bool needs_bind = made.memory == "blocked" || made.smt == smt_use::on;
     if (needs_bind) {
       made.bind = of.bind;
     }
     made.threads = threads_of(of, made);
     return made;
+  }
+
+  /// Bit 0 is balancing, bit 1 memory tiering, which is off only if both are.
+  [[nodiscard]] bool changes_balancing(balancing_use to) const {
+    return balancing_ && (to == balancing_use::on ? (*balancing_ & 1) == 0 : *balancing_ != 0);
   }
 
   [[nodiscard]] std::size_t threads_of(const candidate_row& of, const machine_row& made) const {
@@ -280,10 +305,10 @@ class candidate_maker {
       return joined(options_of(made), " ");
     }
     const team_layout threads = layout(of);
-    return fmt::format("{};{}",
+    return fmt::format("{};{};{}",
                        joined(threads.threads(), ";",
                               [](const thread_place& each) { return each.place.to_string(); }),
-                       of.memory);
+                       of.memory, static_cast<int>(of.balancing));
   }
 
   [[nodiscard]] std::size_t cores_of(const machine_row& of) const {
@@ -300,6 +325,7 @@ class candidate_maker {
   const topology& on_;
   std::vector<domain> domains_;
   std::size_t today_;
+  std::optional<int> balancing_;
   std::set<axis> axes_;
   cpu_set cpus_; ///< of all nodes
   std::size_t cores_ = 0;

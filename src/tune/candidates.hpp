@@ -21,6 +21,8 @@
 // | all hardware threads | close | blocked | the same, and one thread initialised the data |
 // | one per core | close | cyclic:64K | a thread's part moves through the array |
 // | one per core | close | weighted:auto | memories differ in bandwidth, and it was measured |
+// | as it is | no | local | axis balancing: the kernel's NUMA balancing switched on, or off |
+// | one per core | close | local | axis balancing: the same with bound threads |
 // | one per core | in its node | local | other work disturbs, and the kernel may move threads |
 //
 // One thread per core bound spread is the same as bound close. Memory "local" is first touch, the
@@ -38,6 +40,7 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,10 +52,10 @@
 namespace nodewise::tune {
 
 /// What the settings of a race differ in.
-enum class axis { threads, bind, memory, smt, nodes };
+enum class axis { threads, bind, memory, smt, nodes, balancing };
 /// In the order of `axis`: the words of --over.
-inline constexpr std::array<std::string_view, 5> axis_names = {"threads", "bind", "memory", "smt",
-                                                               "nodes"};
+inline constexpr std::array<std::string_view, 6> axis_names = {"threads", "bind",  "memory",
+                                                               "smt",     "nodes", "balancing"};
 
 /// The axes of a list as the user writes it: "threads,bind". Throws `error` (usage) that lists all
 /// axes, for an empty list, an unknown name and a name given twice.
@@ -72,6 +75,8 @@ struct candidate_request {
   /// Whether an MPI launcher starts the program: the rows are then others, and the
   /// axes threads, smt and nodes have none.
   bool ranks = false;
+  /// kernel.numa_balancing now; nullopt if it cannot be changed: then no row changes it.
+  std::optional<int> numa_balancing = {};
 };
 
 /// Today's setting first, then `tries` in their order, then rows of the table until there are

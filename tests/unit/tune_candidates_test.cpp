@@ -2,6 +2,7 @@
 //
 // Settings as text, and the lists of settings on recorded machines.
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -96,13 +97,15 @@ TEST(TuneSetting, RefusesWhatIsNoSetting) {
 }
 
 TEST(TuneAxes, AreReadFromAList) {
-  EXPECT_THAT(read_axes("threads,bind,memory,smt,nodes"),
-              ElementsAre(axis::threads, axis::bind, axis::memory, axis::smt, axis::nodes));
+  EXPECT_THAT(read_axes("threads,bind,memory,smt,nodes,balancing"),
+              ElementsAre(axis::threads, axis::bind, axis::memory, axis::smt, axis::nodes,
+                          axis::balancing));
   const auto refused = [](std::string_view list) {
     return refusal_of([&] { (void)read_axes(list); }, error_kind::usage);
   };
-  EXPECT_THAT(refused("threads,color"), AllOf(HasSubstr("there is no axis 'color'"),
-                                              HasSubstr("threads, bind, memory, smt, nodes")));
+  EXPECT_THAT(refused("threads,color"),
+              AllOf(HasSubstr("there is no axis 'color'"),
+                    HasSubstr("threads, bind, memory, smt, nodes, balancing")));
   EXPECT_THAT(refused(""), HasSubstr("there is no axis ''"));
   EXPECT_THAT(refused("bind,"), HasSubstr("there is no axis ''"));
   EXPECT_THAT(refused("bind,smt,bind"), HasSubstr("bind is given twice"));
@@ -229,6 +232,24 @@ TEST(TuneCandidatesOf, SingleAxes) {
                           "-N 0 --bind close", "-N 1 --bind close", "--bind close --places nodes"));
   EXPECT_THAT(texts_on("48amd64-4d2n6c-sparse", {{axis::nodes}, {}, 0}),
               ElementsAre("as it is", "-N 0", "-N 0-1", "-N 0-2,33"));
+}
+
+TEST(TuneCandidatesOf, KernelsWhoseBalancingCanBeSwitched) {
+  const auto over = [](const char* axes, std::optional<int> now) {
+    return texts_on("24em64t-2n6c2t-pci.xml", {read_axes(axes), {}, 0, now});
+  };
+  EXPECT_THAT(over("balancing", 0), ElementsAre("as it is", "--numa-balancing on"));
+  EXPECT_THAT(over("balancing", 1), ElementsAre("as it is", "--numa-balancing off"));
+  EXPECT_THAT(over("balancing", 2), // memory tiering
+              ElementsAre("as it is", "--numa-balancing on", "--numa-balancing off"));
+  EXPECT_THAT(over("balancing", std::nullopt), ElementsAre("as it is"));
+  EXPECT_THAT(over("threads,bind,balancing", 0),
+              AllOf(Contains("--numa-balancing on"),
+                    Contains("--threads 12 --bind close --numa-balancing on"),
+                    Not(Contains(HasSubstr("--numa-balancing off")))));
+  EXPECT_EQ(over("threads,bind,memory", 0), over("threads,bind,memory", std::nullopt));
+  EXPECT_THAT(texts(candidates(topology(test::grid(1, 2, 1)), {{axis::balancing}, {}, 0, 0})),
+              ElementsAre("as it is"));
 }
 
 TEST(TuneCandidatesOf, SmallMachines) {

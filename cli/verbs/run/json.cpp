@@ -167,6 +167,9 @@ ordered_json memory_json(const run_result& result) {
 ordered_json asked_json(const run_result& result) {
   const launch::plan& asked = result.asked;
   ordered_json made = {{"memory", memory_json(result)}};
+  if (asked.numa_balancing) {
+    made["numa_balancing"] = *asked.numa_balancing ? "on" : "off";
+  }
   if (asked.affinity) {
     made["cpus"] = asked.affinity->to_string();
   }

@@ -54,10 +54,11 @@ inline constexpr std::array<verb_flag_text, 5> tune_texts = {
      {&flags::strict, "exit with code 1 if the runs did not decide between the settings"},
      {&flags::quiet, "print only the command line to use"}}};
 inline constexpr auto tune_codes = join(
-    std::array<verb_exit, 2>{
+    std::array<verb_exit, 3>{
         {{exit_code::check_failed, "with --strict, the runs did not decide"},
          {exit_code::bad_input,
-          "the program fails as it is, prints no figure, or a file is invalid"}}},
+          "the program fails as it is, prints no figure, or a file is invalid"},
+         {exit_code::refused}}},
     std::array<verb_exit, 4>{{{exit_code::not_started, "nodewise failed before the program "
                                                        "started"},
                               {exit_code::not_executable},

@@ -16,6 +16,7 @@
 #include "cli/verbs/tune/flags.hpp"
 #include "cli/verbs/tune/lab.hpp"
 #include "launch/executable.hpp"
+#include "launch/numa_balancing.hpp"
 #include "plan/plan_json.hpp"
 #include "topology/json_field.hpp"
 #include "topology/machine_json.hpp"
@@ -86,6 +87,15 @@ std::vector<tune::setting> settings_of(const invocation& given, const topology& 
     request.tries.emplace_back(text);
   }
   request.threads = threads_of_program();
+  if (std::ranges::find(request.over, tune::axis::balancing) != request.over.end()) {
+    if (given.has(flags::on)) {
+      throw error(error_kind::usage, "--over balancing with --on",
+                  "a virtual machine has its own NUMA balancing",
+                  "leave this axis out; --on-numa-balancing sets it for all runs");
+    }
+    request.numa_balancing =
+        launch::changeable_numa_balancing("--over balancing", sys::real_kernel());
+  }
   return for_option(flags::attempt, [&] { return tune::candidates(here, request); });
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/text.hpp"
 #include "cli/frame/paths.hpp"
+#include "launch/numa_balancing.hpp"
 #include "topology/json_field.hpp"
 #include "tune/figure.hpp"
 
@@ -157,6 +158,10 @@ finished_run program_runs::run(std::size_t candidate) {
     return made;
   }
   made.end = sys::run_timed(programs_[candidate]);
+  if (made.end.how != sys::timed_end::cause::ended) {
+    // The run was killed with its `nodewise run`, which could not restore what it had changed.
+    (void)launch::restore_numa_balancing(sys::real_kernel());
+  }
   made.failure = failure_of(made.end, "the program");
   if (made.failure.empty()) {
     judge(made);

@@ -16,11 +16,13 @@
 #include "cli/frame/verbs.hpp"
 #include "cli/lab/runner.hpp"
 #include "cli/machine/source.hpp"
+#include "cli/start/start_run.hpp"
 #include "cli/verbs/tune/flags.hpp"
 #include "cli/verbs/tune/observed.hpp"
 #include "cli/verbs/tune/options.hpp"
 #include "cli/verbs/tune/runs.hpp"
 #include "cli/verbs/tune/view.hpp"
+#include "launch/numa_balancing.hpp"
 #include "report/progress.hpp"
 #include "sys/signals.hpp"
 
@@ -206,6 +208,9 @@ int tune(const invocation& given) {
   if (given.has(flags::dry_run)) {
     write_out(settings_text(asked));
     return exit_code::ok;
+  }
+  if (const auto restored = launch::restore_numa_balancing(sys::real_kernel())) {
+    warn({*restored}, given);
   }
   const tuned found = tuning(given, std::move(asked), std::move(here)).run();
   write_form(given, tune_forms, found);
