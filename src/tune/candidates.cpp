@@ -30,6 +30,7 @@ struct candidate_row {
   smt_use smt = smt_use::as_needed;
   node_part nodes = node_part::all;
   std::size_t node = 0; ///< of `node_part::node`: a position in `domains()`
+  bool other_pages = false;
 };
 
 constexpr bind_policy bind_close = bind_policy::close;
@@ -44,7 +45,9 @@ constexpr candidate_row candidate_table[] = {
     {.threads = thread_count::cores, .bind = bind_close, .where = memory_way::interleave},
     {.threads = thread_count::cores, .bind = bind_close, .where = memory_way::blocked},
     {.threads = thread_count::cores, .bind = bind_close, .where = memory_way::fast},
+    {.threads = thread_count::cores, .bind = bind_close, .other_pages = true},
     {.where = memory_way::interleave},
+    {.other_pages = true},
     {.threads = thread_count::half, .bind = bind_spread},
     {.threads = thread_count::half, .bind = bind_spread, .where = memory_way::interleave},
     {.threads = thread_count::node, .bind = bind_close},
@@ -74,9 +77,17 @@ struct machine_row {
   bind_policy bind = bind_policy::none;
   place_kind places = place_kind::threads;
   smt_use smt = smt_use::as_needed;
-  node_set nodes;     ///< of -N; empty: no such option
-  std::string memory; ///< of --memory; empty: no such option
+  node_set nodes;              ///< of -N; empty: no such option
+  std::string memory;          ///< of --memory; empty: no such option
+  std::string_view huge_pages; ///< of --huge-pages; empty: no such option
 };
+
+/// The value of --huge-pages that changes which pages the program gets; empty if none does.
+std::string_view other_huge_pages(sys::huge_page_mode now) {
+  return now == sys::huge_page_mode::madvise  ? "on"
+         : now == sys::huge_page_mode::always ? "off"
+                                              : "";
+}
 
 std::size_t cores_with(const topology& on, const cpu_set& cpus) {
   const std::vector<cpu_set> cores = on.places(place_kind::cores);
@@ -108,6 +119,9 @@ std::vector<std::string> options_of(const machine_row& of) {
   if (!of.memory.empty()) {
     add("--memory", of.memory);
   }
+  if (!of.huge_pages.empty()) {
+    add("--huge-pages", std::string(of.huge_pages));
+  }
   return all;
 }
 
@@ -122,7 +136,7 @@ class candidate_maker {
  public:
   candidate_maker(const topology& on, const candidate_request& of)
       : on_(on), domains_(on.domains()), today_(of.threads <= most_threads ? of.threads : 0),
-        axes_(of.over.begin(), of.over.end()) {
+        huge_pages_(other_huge_pages(of.huge_pages)), axes_(of.over.begin(), of.over.end()) {
     for (const domain& each : domains_) {
       cpus_ = cpus_ | each.cpus;
     }
@@ -188,6 +202,9 @@ class candidate_maker {
     const bool needs_bind = made.memory == "blocked" || made.smt == smt_use::on;
     if (needs_bind) {
       made.bind = of.bind;
+    }
+    if (has(axis::pages) && of.other_pages) {
+      made.huge_pages = huge_pages_;
     }
     made.threads = threads_of(of, made);
     return made;
@@ -279,10 +296,10 @@ class candidate_maker {
       return joined(options_of(made), " ");
     }
     const team_layout threads = layout(of);
-    return fmt::format("{};{}",
+    return fmt::format("{};{};{}",
                        joined(threads.threads(), ";",
                               [](const thread_place& each) { return each.place.to_string(); }),
-                       of.memory);
+                       of.memory, of.huge_pages);
   }
 
   [[nodiscard]] std::size_t cores_of(const machine_row& of) const {
@@ -299,6 +316,7 @@ class candidate_maker {
   const topology& on_;
   std::vector<domain> domains_;
   std::size_t today_;
+  std::string_view huge_pages_; ///< of a row with other pages
   std::set<axis> axes_;
   cpu_set cpus_; ///< of all nodes
   std::size_t cores_ = 0;

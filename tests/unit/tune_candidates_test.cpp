@@ -96,19 +96,21 @@ TEST(TuneSetting, RefusesWhatIsNoSetting) {
 }
 
 TEST(TuneAxes, AreReadFromAList) {
-  EXPECT_THAT(read_axes("threads,bind,memory,smt,nodes"),
-              ElementsAre(axis::threads, axis::bind, axis::memory, axis::smt, axis::nodes));
+  EXPECT_THAT(
+      read_axes("threads,bind,memory,smt,nodes,pages"),
+      ElementsAre(axis::threads, axis::bind, axis::memory, axis::smt, axis::nodes, axis::pages));
   const auto refused = [](std::string_view list) {
     return refusal_of([&] { (void)read_axes(list); }, error_kind::usage);
   };
-  EXPECT_THAT(refused("threads,color"), AllOf(HasSubstr("there is no axis 'color'"),
-                                              HasSubstr("threads, bind, memory, smt, nodes")));
+  EXPECT_THAT(refused("threads,color"),
+              AllOf(HasSubstr("there is no axis 'color'"),
+                    HasSubstr("threads, bind, memory, smt, nodes, pages")));
   EXPECT_THAT(refused(""), HasSubstr("there is no axis ''"));
   EXPECT_THAT(refused("bind,"), HasSubstr("there is no axis ''"));
   EXPECT_THAT(refused("bind,smt,bind"), HasSubstr("bind is given twice"));
 }
 
-const std::vector<axis> all_axes = read_axes("threads,bind,memory,smt,nodes");
+const std::vector<axis> all_axes = read_axes("threads,bind,memory,smt,nodes,pages");
 
 /// All subsets of the axes.
 std::vector<std::vector<axis>> sets_of_axes() {
@@ -131,7 +133,8 @@ TEST_P(TuneCandidates, BeginWithTodaysAndAreFewAndDifferent) {
   const topology on = GetParam().load();
   for (const std::vector<axis>& over : sets_of_axes()) {
     for (const std::size_t threads : {0U, 1U, 4U, 1000000000U}) {
-      const std::vector<std::string> all = texts(candidates(on, {over, {}, threads}));
+      const std::vector<std::string> all =
+          texts(candidates(on, {over, {}, threads, sys::huge_page_mode::madvise}));
       EXPECT_EQ(all.front(), "as it is");
       EXPECT_LE(all.size(), most_candidates);
       EXPECT_EQ(std::set<std::string>(all.begin(), all.end()).size(), all.size());
@@ -254,6 +257,27 @@ TEST(TuneCandidatesOf, ProgramsWithTheirOwnNumberOfThreads) {
               ElementsAre("as it is", "-N 0 --threads 6", "-N 1 --threads 6"));
   EXPECT_EQ(candidates(test::load_recorded("24em64t-2n6c2t-pci.xml"), {{}, {}, 8}).front().cores,
             8U);
+}
+
+TEST(TuneCandidatesOf, KernelsThatGiveHugePages) {
+  using sys::huge_page_mode;
+  const auto under = [](huge_page_mode mode, std::vector<axis> over) {
+    return texts_on("24em64t-2n6c2t-pci.xml", {std::move(over), {}, 0, mode});
+  };
+  for (const huge_page_mode none : {huge_page_mode::unavailable, huge_page_mode::never}) {
+    EXPECT_THAT(under(none, {axis::pages}), ElementsAre("as it is"));
+  }
+  EXPECT_THAT(under(huge_page_mode::madvise, {axis::pages}),
+              ElementsAre("as it is", "--huge-pages on"));
+  EXPECT_THAT(under(huge_page_mode::always, {axis::pages}),
+              ElementsAre("as it is", "--huge-pages off"));
+  EXPECT_THAT(under(huge_page_mode::always, {axis::bind, axis::memory}),
+              Not(Contains(HasSubstr("--huge-pages"))));
+  candidate_request standard;
+  standard.huge_pages = huge_page_mode::madvise;
+  EXPECT_THAT(
+      texts_on("24em64t-2n6c2t-pci.xml", standard),
+      AllOf(Contains("--huge-pages on"), Contains("--threads 12 --bind close --huge-pages on")));
 }
 
 TEST(TuneCandidatesOf, MachinesWithMeasuredCosts) {

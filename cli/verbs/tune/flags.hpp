@@ -17,10 +17,10 @@ namespace flags {
 
 inline constexpr flag over{.name = "over",
                            .value = "AXES",
-                           .standard = "threads,bind,memory",
+                           .standard = "threads,bind,memory,pages",
                            .group = group::settings,
                            .help = "try settings that differ in these: threads, bind, memory, smt "
-                                   "(hardware threads), nodes"};
+                                   "(hardware threads), nodes, pages (huge pages)"};
 inline constexpr flag attempt{.name = "try",
                               .value = "'OPTIONS'",
                               .kind = flag_kind::list,

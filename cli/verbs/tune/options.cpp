@@ -13,6 +13,7 @@
 #include "cli/start/start_run.hpp"
 #include "cli/verbs/tune/flags.hpp"
 #include "launch/executable.hpp"
+#include "sys/kernel.hpp"
 #include "topology/json_field.hpp"
 #include "topology/machine_json.hpp"
 #include "tune/candidates.hpp"
@@ -57,6 +58,7 @@ std::vector<tune::setting> settings_of(const invocation& given, const topology& 
     request.tries.emplace_back(text);
   }
   request.threads = threads_of_program();
+  request.huge_pages = sys::read_huge_page_mode(sys::real_kernel());
   return for_option(flags::attempt, [&] { return tune::candidates(here, request); });
 }
 
