@@ -2,6 +2,7 @@
  *
  * Prints, as the kernel reports it in /proc/self/smaps, how much of each kind of its memory is in
  * huge pages. */
+#define _GNU_SOURCE
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
