@@ -10,9 +10,9 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
-#define BYTES ((size_t)64 << 20)
+#define BYTES ((size_t)32 << 20)
 
-static char in_bss[(size_t)64 << 20];
+static char in_bss[(size_t)32 << 20];
 static char in_data[(size_t)8 << 20] = {1};
 
 /* KiB in huge pages of all mappings that overlap the range, and the flags of the last one that has

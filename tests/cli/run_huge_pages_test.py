@@ -35,7 +35,7 @@ class HugePages(CommandTest):
     @unittest.skipIf(mode() == "never", "this kernel gives no huge pages")
     def test_on_requests_them_for_large_arrays_only(self):
         for options in ((), ("--memory", "interleave"), ("--memory", "blocked", "--bind", "close", "--threads", "2"),
-                        ("--rule", "size>=64M:bind:0"), ("--verify", "-q")):
+                        ("--rule", "size>=32M:bind:0"), ("--verify", "-q")):
             with self.subTest(options):
                 disabled, found = self.reported("--huge-pages", "on", *options)
                 self.assertEqual(disabled, "0")
