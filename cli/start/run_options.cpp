@@ -183,6 +183,9 @@ void read_memory_options(launch::run_options& options, const invocation& given) 
   if (const auto which = given.text(flags::numa_balancing)) {
     options.numa_balancing = *which == "on";
   }
+  if (const auto huge = given.text(flags::huge_pages)) {
+    options.huge_pages = *huge == "on";
+  }
 }
 
 } // namespace

@@ -125,6 +125,10 @@ launch::run_options complete_options(const invocation& given, const run_parts& p
     parts.complete(options);
   }
   launch::take_threads_of_plan(options);
+  if (options.huge_pages.value_or(false)) {
+    options.huge_page_mode = sys::read_huge_page_mode(sys::real_kernel());
+    options.huge_page_bytes = sys::real_kernel().thp_bytes();
+  }
   if (options.widen || options.ranks_per) {
     options.affinity_was = launch::widen_affinity(sys::real_kernel());
   }

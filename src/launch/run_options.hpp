@@ -8,6 +8,7 @@
 #include <nodewise/topology.hpp>
 
 #include "launch/memory_words.hpp"
+#include "sys/kernel.hpp"
 
 namespace nodewise::launch {
 
@@ -85,6 +86,10 @@ struct run_options {
   bool balancing = false;             ///< with `bind`: the kernel may move pages between the nodes
   std::optional<bool> numa_balancing; ///< the kernel's, for the whole system: on or off
   std::size_t threshold_bytes = std::size_t{1} << 20;
+  std::optional<bool> huge_pages; ///< of the program: on or off; empty: as without Nodewise
+  /// With `huge_pages` on: to which memory the kernel gives them, and their size.
+  sys::huge_page_mode huge_page_mode = sys::huge_page_mode::unavailable;
+  std::size_t huge_page_bytes = 0;
   bool trace = false; ///< observe for a profile: record more about each object
   /// With `trace`: the kernel's NUMA balancing is on and samples accesses, but moves no pages.
   bool numa_pin = false;

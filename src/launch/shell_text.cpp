@@ -80,6 +80,13 @@ std::string comments(const plan& what, const std::string& command) {
     text += fmt::format("# This is the line of local rank {}; other ranks have other processors.\n",
                         *what.rank);
   }
+  if (what.huge_pages && !*what.huge_pages) {
+    text += "# No shell command switches huge pages off for one program; --huge-pages off calls "
+            "prctl(PR_SET_THP_DISABLE, 1).\n";
+  }
+  if (what.agent && what.agent->huge_page_bytes != 0) {
+    text += "# The preloaded agent requests huge pages for large arrays: madvise(MADV_HUGEPAGE).\n";
+  }
   if (what.agent && !what.agent->thread_places.empty()) {
     text +=
         "# The preloaded agent pins threads that are not OpenMP's, one to each place in turn.\n";

@@ -145,6 +145,14 @@ void apply(const plan& what, const std::string& report_file, sys::kernel& kernel
                   "set_mempolicy was refused", hint_for(refused, words.hint), refused);
     }
   }
+  if (what.huge_pages) {
+    const int refused = kernel.disable_huge_pages(!*what.huge_pages);
+    if (refused != 0) {
+      throw error(error_kind::system, fmt::format("huge pages {}", *what.huge_pages ? "on" : "off"),
+                  "prctl(PR_SET_THP_DISABLE) was refused",
+                  hint_for(refused, "leave --huge-pages out"), refused);
+    }
+  }
   prefer_node_of_first_thread(what, kernel);
   set_variables(what.variables);
   if (what.agent) {

@@ -11,7 +11,9 @@
 // | one per core | close | interleave | one thread initialised the data, or all use all of it |
 // | one per core | close | blocked | one thread initialised the data, and each uses its part |
 // | one per core | close | prefer:HBM | the machine has fast memory, and the data may fit |
+// | one per core | close | local | huge pages: see axis pages |
 // | as it is | no | interleave | the same for programs that bind their threads themselves |
+// | as it is | no | local | the same for huge pages alone |
 // | half the cores | spread | local | half the cores use up the memory bandwidth |
 // | half the cores | spread | interleave | the same, and one thread initialised the data |
 // | cores of a node | close | local | work on several nodes costs more than it gains |
@@ -28,7 +30,8 @@
 // One thread per core bound spread is the same as bound close. Memory "local" is first touch, the
 // kernel's default, and needs no option. Axis smt: second hardware threads used, or left idle. Axis
 // nodes: each node alone if there are up to four (devices make nodes differ), else the first;
-// those of a package; half of them.
+// those of a package; half of them. Axis pages: `--huge-pages on` if the kernel gives huge pages
+// only on request, `--huge-pages off` if it gives them to all memory.
 //
 // With ranks of MPI, there are other rows, since OMP_NUM_THREADS and the launcher determine the
 // threads: one rank per node, socket or core, bound close; the first with interleaved memory, too;
@@ -47,15 +50,16 @@
 
 #include <nodewise/topology.hpp>
 
+#include "sys/kernel.hpp"
 #include "tune/setting.hpp"
 
 namespace nodewise::tune {
 
 /// What the settings of a race differ in.
-enum class axis { threads, bind, memory, smt, nodes, balancing };
+enum class axis { threads, bind, memory, smt, nodes, pages, balancing };
 /// In the order of `axis`: the words of --over.
-inline constexpr std::array<std::string_view, 6> axis_names = {"threads", "bind",  "memory",
-                                                               "smt",     "nodes", "balancing"};
+inline constexpr std::array<std::string_view, 7> axis_names = {
+    "threads", "bind", "memory", "smt", "nodes", "pages", "balancing"};
 
 /// The axes of a list as the user writes it: "threads,bind". Throws `error` (usage) that lists all
 /// axes, for an empty list, an unknown name and a name given twice.
@@ -67,7 +71,7 @@ inline constexpr std::size_t most_candidates = 16;
 struct candidate_request {
   /// Options of other axes are left out, except that `--memory blocked` and `--smt on` need
   /// `--bind`. Empty: only `tries`.
-  std::vector<axis> over = {axis::threads, axis::bind, axis::memory};
+  std::vector<axis> over = {axis::threads, axis::bind, axis::memory, axis::pages};
   std::vector<std::string> tries; ///< texts of --try, for `read_setting`
   /// The threads that the program has as it is (OMP_NUM_THREADS); 0: unknown. It is what --bind
   /// binds if there is no option --threads.
@@ -77,6 +81,8 @@ struct candidate_request {
   bool ranks = false;
   /// kernel.numa_balancing now; nullopt if it cannot be changed: then no row changes it.
   std::optional<int> numa_balancing = {};
+  /// Of the running kernel (`sys::read_huge_page_mode`): whether axis pages has a setting.
+  sys::huge_page_mode huge_pages = sys::huge_page_mode::unavailable;
 };
 
 /// Today's setting first, then `tries` in their order, then rows of the table until there are

@@ -97,21 +97,21 @@ TEST(TuneSetting, RefusesWhatIsNoSetting) {
 }
 
 TEST(TuneAxes, AreReadFromAList) {
-  EXPECT_THAT(read_axes("threads,bind,memory,smt,nodes,balancing"),
+  EXPECT_THAT(read_axes("threads,bind,memory,smt,nodes,pages,balancing"),
               ElementsAre(axis::threads, axis::bind, axis::memory, axis::smt, axis::nodes,
-                          axis::balancing));
+                          axis::pages, axis::balancing));
   const auto refused = [](std::string_view list) {
     return refusal_of([&] { (void)read_axes(list); }, error_kind::usage);
   };
   EXPECT_THAT(refused("threads,color"),
               AllOf(HasSubstr("there is no axis 'color'"),
-                    HasSubstr("threads, bind, memory, smt, nodes, balancing")));
+                    HasSubstr("threads, bind, memory, smt, nodes, pages, balancing")));
   EXPECT_THAT(refused(""), HasSubstr("there is no axis ''"));
   EXPECT_THAT(refused("bind,"), HasSubstr("there is no axis ''"));
   EXPECT_THAT(refused("bind,smt,bind"), HasSubstr("bind is given twice"));
 }
 
-const std::vector<axis> all_axes = read_axes("threads,bind,memory,smt,nodes");
+const std::vector<axis> all_axes = read_axes("threads,bind,memory,smt,nodes,pages,balancing");
 
 /// All subsets of the axes.
 std::vector<std::vector<axis>> sets_of_axes() {
@@ -134,7 +134,8 @@ TEST_P(TuneCandidates, BeginWithTodaysAndAreFewAndDifferent) {
   const topology on = GetParam().load();
   for (const std::vector<axis>& over : sets_of_axes()) {
     for (const std::size_t threads : {0U, 1U, 4U, 1000000000U}) {
-      const std::vector<std::string> all = texts(candidates(on, {over, {}, threads}));
+      const std::vector<std::string> all =
+          texts(candidates(on, {over, {}, threads, false, 1, sys::huge_page_mode::madvise}));
       EXPECT_EQ(all.front(), "as it is");
       EXPECT_LE(all.size(), most_candidates);
       EXPECT_EQ(std::set<std::string>(all.begin(), all.end()).size(), all.size());
@@ -236,7 +237,7 @@ TEST(TuneCandidatesOf, SingleAxes) {
 
 TEST(TuneCandidatesOf, KernelsWhoseBalancingCanBeSwitched) {
   const auto over = [](const char* axes, std::optional<int> now) {
-    return texts_on("24em64t-2n6c2t-pci.xml", {read_axes(axes), {}, 0, now});
+    return texts_on("24em64t-2n6c2t-pci.xml", {read_axes(axes), {}, 0, false, now});
   };
   EXPECT_THAT(over("balancing", 0), ElementsAre("as it is", "--numa-balancing on"));
   EXPECT_THAT(over("balancing", 1), ElementsAre("as it is", "--numa-balancing off"));
@@ -248,8 +249,9 @@ TEST(TuneCandidatesOf, KernelsWhoseBalancingCanBeSwitched) {
                     Contains("--threads 12 --bind close --numa-balancing on"),
                     Not(Contains(HasSubstr("--numa-balancing off")))));
   EXPECT_EQ(over("threads,bind,memory", 0), over("threads,bind,memory", std::nullopt));
-  EXPECT_THAT(texts(candidates(topology(test::grid(1, 2, 1)), {{axis::balancing}, {}, 0, 0})),
-              ElementsAre("as it is"));
+  EXPECT_THAT(
+      texts(candidates(topology(test::grid(1, 2, 1)), {{axis::balancing}, {}, 0, false, 0})),
+      ElementsAre("as it is"));
 }
 
 TEST(TuneCandidatesOf, SmallMachines) {
@@ -275,6 +277,30 @@ TEST(TuneCandidatesOf, ProgramsWithTheirOwnNumberOfThreads) {
               ElementsAre("as it is", "-N 0 --threads 6", "-N 1 --threads 6"));
   EXPECT_EQ(candidates(test::load_recorded("24em64t-2n6c2t-pci.xml"), {{}, {}, 8}).front().cores,
             8U);
+}
+
+TEST(TuneCandidatesOf, KernelsThatGiveHugePages) {
+  using sys::huge_page_mode;
+  const auto under = [](huge_page_mode mode, std::vector<axis> over) {
+    candidate_request of;
+    of.over = std::move(over);
+    of.huge_pages = mode;
+    return texts_on("24em64t-2n6c2t-pci.xml", of);
+  };
+  for (const huge_page_mode none : {huge_page_mode::unavailable, huge_page_mode::never}) {
+    EXPECT_THAT(under(none, {axis::pages}), ElementsAre("as it is"));
+  }
+  EXPECT_THAT(under(huge_page_mode::madvise, {axis::pages}),
+              ElementsAre("as it is", "--huge-pages on"));
+  EXPECT_THAT(under(huge_page_mode::always, {axis::pages}),
+              ElementsAre("as it is", "--huge-pages off"));
+  EXPECT_THAT(under(huge_page_mode::always, {axis::bind, axis::memory}),
+              Not(Contains(HasSubstr("--huge-pages"))));
+  candidate_request standard;
+  standard.huge_pages = huge_page_mode::madvise;
+  EXPECT_THAT(
+      texts_on("24em64t-2n6c2t-pci.xml", standard),
+      AllOf(Contains("--huge-pages on"), Contains("--threads 12 --bind close --huge-pages on")));
 }
 
 TEST(TuneCandidatesOf, MachinesWithMeasuredCosts) {
@@ -308,9 +334,9 @@ TEST(TuneCandidatesOf, RanksOfALauncher) {
   EXPECT_THAT(texts_on("24em64t-2n6c2t-pci.xml", ranks),
               ElementsAre("as it is", "--memory interleave"));
   ranks.over = {axis::bind};
-  EXPECT_THAT(texts_on("24em64t-2n6c2t-pci.xml", ranks),
-              ElementsAre("as it is", "--ranks-per node --bind close",
-                          "--ranks-per core --bind close"));
+  EXPECT_THAT(
+      texts_on("24em64t-2n6c2t-pci.xml", ranks),
+      ElementsAre("as it is", "--ranks-per node --bind close", "--ranks-per core --bind close"));
 }
 
 TEST(TuneSetting, StandsInThePlaceOfTheMark) {

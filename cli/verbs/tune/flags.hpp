@@ -17,12 +17,12 @@ namespace flags {
 
 inline constexpr flag over{.name = "over",
                            .value = "AXES",
-                           .standard = "threads,bind,memory",
+                           .standard = "threads,bind,memory,pages",
                            .group = group::settings,
-                           .help =
-                               "try settings that differ in these: threads, bind, memory, smt "
-                               "(hardware threads), nodes, balancing (the kernel's NUMA balancing, "
-                               "for the whole system during a run; root only)"};
+                           .help = "try settings that differ in these: threads, bind, memory, smt "
+                                   "(hardware threads), nodes, pages (huge pages), balancing (the "
+                                   "kernel's NUMA balancing, for the whole system during a run; "
+                                   "root only)"};
 inline constexpr flag attempt{.name = "try",
                               .value = "'OPTIONS'",
                               .kind = flag_kind::list,

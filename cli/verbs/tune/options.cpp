@@ -18,6 +18,7 @@
 #include "launch/executable.hpp"
 #include "launch/numa_balancing.hpp"
 #include "plan/plan_json.hpp"
+#include "sys/kernel.hpp"
 #include "topology/json_field.hpp"
 #include "topology/machine_json.hpp"
 #include "tune/candidates.hpp"
@@ -95,6 +96,9 @@ std::vector<tune::setting> settings_of(const invocation& given, const topology& 
     }
     request.numa_balancing =
         launch::changeable_numa_balancing("--over balancing", sys::real_kernel());
+  }
+  if (!given.has(flags::on)) { // counted lines do not depend on them
+    request.huge_pages = sys::read_huge_page_mode(sys::real_kernel());
   }
   return for_option(flags::attempt, [&] { return tune::candidates(here, request); });
 }
