@@ -69,13 +69,15 @@ int spawn(const timed_program& what, int output, int errors, const sigset_t& mas
   ::posix_spawn_file_actions_addopen(&files, STDIN_FILENO, what.input.c_str(), O_RDONLY, 0);
   ::posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
   ::posix_spawn_file_actions_adddup2(&files, errors, STDERR_FILENO);
-  // A group of its own can be killed as a whole. SIGPIPE is ignored here, but not in the program.
+  // A group of its own can be killed as a whole. SIGPIPE and SIGXFSZ may be ignored here, but not
+  // in the program.
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
                                               POSIX_SPAWN_SETSIGDEF);
   ::posix_spawnattr_setsigmask(&attributes, &mask);
   sigset_t defaults;
   ::sigemptyset(&defaults);
   ::sigaddset(&defaults, SIGPIPE);
+  ::sigaddset(&defaults, SIGXFSZ);
   ::posix_spawnattr_setsigdefault(&attributes, &defaults);
   const auto words = pointers_to(what.command);
   const auto variables = pointers_to(what.environment);

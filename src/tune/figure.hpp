@@ -23,7 +23,12 @@ struct figure_source {
   /// "all" or a region.
   std::optional<std::string> modelled = {};
 
-  [[nodiscard]] bool is_wall_time() const noexcept { return !pattern && !file && !modelled; }
+  /// The region between marks of the program whose time is the figure.
+  std::optional<std::string> marked = {};
+
+  [[nodiscard]] bool is_wall_time() const noexcept {
+    return !pattern && !file && !modelled && !marked;
+  }
 
   friend bool operator==(const figure_source&, const figure_source&) = default;
 };

@@ -9,7 +9,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from command import COMMAND, CommandTest, conforms, environment, wait_until
+from command import COMMAND, ROOT, CommandTest, conforms, environment, wait_until
 
 # Under `nodewise run` with 2 threads it is twice as fast as it is, under 3 it is slower.
 FASTER_WITH_TWO = "echo $$ >> ran; case $OMP_NUM_THREADS in 2) echo time 1.0;; 3) echo time 3.0;; *) echo time 2.0;; esac"
@@ -144,8 +144,23 @@ class Tune(CommandTest):
         (self.folder / "a plan.json").write_text("{}")
         self.expect(3, "tune", "--dry-run", "--plan", "a plan.json", "--", "true", cwd=self.folder)
 
-    def test_a_phase_needs_a_virtual_machine(self):
-        self.assertIn("--on lab:MACHINE", self.expect(2, "tune", "--phase", "sweep", "--", "true").stderr)
+    def test_a_phase_is_the_time_between_marks(self):
+        source = "#include <nodewise/marker.h>\n#include <stdlib.h>\n#include <time.h>\nint main(void) {\n"
+        source += "  const char* n = getenv(\"OMP_NUM_THREADS\");\n  struct timespec t = {0, n && *n == '2' ? 20000000 : 80000000};\n"
+        source += "  NODEWISE_MARKER_START(\"solve\");\n  nanosleep(&t, NULL);\n  NODEWISE_MARKER_STOP(\"solve\");\n"
+        source += "  t.tv_nsec = 100000000 - t.tv_nsec;\n  nanosleep(&t, NULL);\n  return 0;\n}\n"
+        (self.folder / "marked.c").write_text(source)
+        subprocess.run(["cc", f"-I{ROOT}/include", "marked.c", "-o", "marked"], cwd=self.folder, check=True)
+        asked = ("tune", "--candidates", "settings", "--json", "--phase")
+        changes = {"cwd": self.folder, "env": {"OMP_NUM_THREADS": ""}}
+        result = self.expect_json(0, *asked, "solve", "--", "./marked", **changes)
+        self.assertEqual((result["figure"], result["phase"]), ("time between marks", "solve"))
+        # A sleep is never shorter than asked.
+        self.assertTrue(all(each >= 0.08 for each in result["candidates"][0]["figures"]))
+        self.assertTrue(all(each >= 0.02 for each in result["candidates"][1]["figures"]))
+        self.assertIn("solve", self.expect(3, *asked, "other", "--", "./marked", **changes).stderr)
+
+    def test_figures_exclude_each_other(self):
         self.assertIn("--on and --figure", self.expect(2, "tune", "--on", "lab:2x2", "--figure", "x", "--", "true").stderr)
 
     def test_the_list_of_settings_needs_no_run(self):

@@ -55,11 +55,11 @@ inline constexpr flag figure_file{.name = "figure-file",
 inline constexpr flag tune_phase{
     .name = "phase",
     .value = "NAME",
-    .standard = "use",
+    .standard = "the whole run; with --on, use",
     .group = group::figure,
-    .help = "with --on, predict the time of this part of the run: use (after each page was "
-            "initialised), init (while it was initialised), all, or NAME between "
-            "NODEWISE_MARKER_START(\"NAME\") and NODEWISE_MARKER_STOP(\"NAME\")"};
+    .help = "compare the time between NODEWISE_MARKER_START(\"NAME\") and "
+            "NODEWISE_MARKER_STOP(\"NAME\") in the program; with --on also: use (after each page "
+            "was initialised), init (while it was initialised), all"};
 inline constexpr flag higher{
     .name = "higher", .group = group::figure, .help = "a higher figure is better: GFlop/s"};
 inline constexpr flag equal{.name = "equal",

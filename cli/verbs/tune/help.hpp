@@ -19,8 +19,11 @@ inline constexpr auto tune_flags = join(
     std::array<flag_list, 2>{&flags::tune_log, &flags::resume}, flags_of(tune_forms),
     std::array<flag_list, 4>{&flags::dry_run, &flags::output, &flags::strict, &flags::quiet},
     on_a_machine, every_verb);
-inline constexpr std::array<excluded_pair, 10> tune_excludes = {
-    {{&flags::compare_settings, &flags::over},
+inline constexpr std::array<excluded_pair, 13> tune_excludes = {
+    {{&flags::tune_phase, &flags::figure},
+     {&flags::tune_phase, &flags::figure_file},
+     {&flags::tune_phase, &flags::higher},
+     {&flags::compare_settings, &flags::over},
      {&flags::compare_settings, &flags::attempt},
      {&flags::compare_settings, &flags::candidates},
      {&flags::compare_settings, &flags::plan},

@@ -93,6 +93,9 @@ std::string tune_json(const tuned& what) {
     all["figure"] = "predicted time";
     all["on"] = what.lab;
     all["phase"] = *what.figure.modelled;
+  } else if (what.figure.marked) {
+    all["figure"] = "time between marks";
+    all["phase"] = *what.figure.marked;
   } else {
     all["figure"] = what.figure.is_wall_time() ? "wall time" : what.figure.pattern.value_or("file");
   }

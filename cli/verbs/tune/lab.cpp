@@ -2,11 +2,6 @@
 #include "cli/verbs/tune/lab.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdlib>
-#include <filesystem>
-
-#include <unistd.h>
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -60,24 +55,12 @@ std::vector<std::string> words_of_on(const invocation& given) {
 }
 
 lab_figure::lab_figure(const machine& on, std::string part)
-    : costs_(model::costs_of(on)), part_(std::move(part)),
-      file_(std::filesystem::temp_directory_path() / "nodewise-tune-XXXXXX") {
-  const int file = ::mkstemp(file_.data());
-  if (file < 0) {
-    throw error(error_kind::system, "a file for the counted traffic", "it cannot be made",
-                "set TMPDIR to a folder that you may write", errno);
-  }
-  ::close(file);
-}
-
-lab_figure::~lab_figure() {
-  ::unlink(file_.c_str());
-}
+    : costs_(model::costs_of(on)), part_(std::move(part)) {}
 
 double lab_figure::read() const {
   const std::string asked = "the counted traffic";
   const nlohmann::ordered_json document =
-      parse_json(read_whole(file_, asked, largest_result_file), asked);
+      parse_json(read_whole(file(), asked, largest_result_file), asked);
   const traffic_choice part = choice_of(part_);
   const traffic_file counted = traffic_from_json(json_field(document, asked));
   check_region(counted.all, part);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/frame/invocation.hpp"
+#include "cli/verbs/tune/temporary_file.hpp"
 #include "model/costs.hpp"
 
 namespace nodewise::cli {
@@ -21,11 +22,8 @@ class lab_figure {
   /// `part`: "use", "init", "all" or the name of a marked region. Throws `error`: (system) if the
   /// file cannot be made, (input) if the machine's figures are invalid.
   lab_figure(const machine& on, std::string part);
-  lab_figure(const lab_figure&) = delete;
-  lab_figure& operator=(const lab_figure&) = delete;
-  ~lab_figure();
 
-  [[nodiscard]] const std::string& file() const noexcept { return file_; }
+  [[nodiscard]] const std::string& file() const noexcept { return file_.name(); }
   /// Of the run that has just ended; relative if the machine has no bandwidths. Throws `error`
   /// (input) if it moved no line in this part, and (usage) for an unknown region.
   [[nodiscard]] double read() const;
@@ -33,7 +31,7 @@ class lab_figure {
  private:
   model::machine_costs costs_;
   std::string part_;
-  std::string file_;
+  temporary_file file_;
 };
 
 } // namespace nodewise::cli

@@ -156,15 +156,9 @@ const std::string& program_in(const std::vector<std::string>& command) {
   return mark == command.end() || mark + 1 == command.end() ? command.front() : *(mark + 1);
 }
 
-/// Throws `error` (usage) for options that need a virtual machine, or do not work in one.
+/// Throws `error` (usage) for options that do not work in a virtual machine.
 void check_places(const invocation& given) {
-  const bool in_lab = given.has(flags::on);
-  if (given.has(flags::tune_phase) && !in_lab) {
-    throw error(error_kind::usage, option_name(flags::tune_phase),
-                "a program's marks give no time outside a virtual machine",
-                "add --on lab:MACHINE, or compare a time that the program prints: --figure REGEX");
-  }
-  if (in_lab && tune::has_run_mark(given.program)) {
+  if (given.has(flags::on) && tune::has_run_mark(given.program)) {
     throw error(error_kind::usage, "{run} with --on",
                 "a launcher in a virtual machine gets no settings",
                 "leave {run} out, or tune without --on");
@@ -202,6 +196,8 @@ tune_request read_tune_options(const invocation& given, const topology& here) {
   made.on = words_of_on(given);
   if (!made.on.empty()) {
     race.figure.modelled = text(flags::tune_phase).value_or("use");
+  } else {
+    race.figure.marked = text(flags::tune_phase);
   }
   check_places(given);
   for_option(flags::figure, [&] { tune::check(race.figure); });

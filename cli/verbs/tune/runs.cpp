@@ -13,6 +13,7 @@
 #include "launch/numa_balancing.hpp"
 #include "topology/json_field.hpp"
 #include "tune/figure.hpp"
+#include "tune/phase.hpp"
 
 namespace nodewise::cli {
 
@@ -26,11 +27,27 @@ std::vector<std::string> own_environment() {
   return all;
 }
 
+/// Without a hint of `nodewise run`, whose error comes before it.
 std::string last_line_of(std::string_view text) {
-  while (!text.empty() && text.back() == '\n') {
-    text.remove_suffix(1);
+  constexpr std::string_view hint = "    hint: ";
+  std::string_view line;
+  do {
+    while (!text.empty() && text.back() == '\n') {
+      text.remove_suffix(1);
+    }
+    line = text.substr(text.rfind('\n') + 1);
+    text.remove_suffix(line.size());
+  } while (line.starts_with(hint) && !text.empty());
+  return printable(line);
+}
+
+/// The same in each process: FNV-1a (G. Fowler, L. C. Noll, K.-P. Vo), 64 bits.
+std::uint64_t hash_of(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const char each : text) {
+    hash = (hash ^ static_cast<unsigned char>(each)) * 0x100000001b3;
   }
-  return printable(text.substr(text.rfind('\n') + 1));
+  return hash;
 }
 
 /// The bytes of the environment that the setting's program gets; nullopt if it cannot be started.
@@ -47,6 +64,24 @@ std::optional<std::size_t> environment_bytes(const tune::setting& how,
   return good ? std::optional(end.output.size()) : std::nullopt;
 }
 
+std::string read_if_there(const std::string& file) {
+  return ::access(file.c_str(), F_OK) == 0 ? read_whole(file, file, largest_result_file) : "";
+}
+
+/// What makes the preloaded library write the times of regions to `file`.
+void add_marks(std::vector<std::string>& environment, const std::string& file) {
+  const std::string preload = "LD_PRELOAD=";
+  const std::string library = preload + paths::of_this_process().marks();
+  const auto before = std::ranges::find_if(
+      environment, [&](const std::string& each) { return each.starts_with(preload); });
+  if (before == environment.end()) {
+    environment.push_back(library);
+  } else {
+    *before = library + ":" + before->substr(preload.size());
+  }
+  environment.push_back("NODEWISE_MARK_TIMES=" + file);
+}
+
 } // namespace
 
 program_runs::program_runs(const tune_request& asked, const machine& on)
@@ -56,6 +91,10 @@ program_runs::program_runs(const tune_request& asked, const machine& on)
     lab_.emplace(on, *part);
     run.insert(run.end(), asked.on.begin(), asked.on.end());
     run.insert(run.end(), {"--quiet", "--on-counts", lab_->file()});
+  }
+  if (asked.race.figure.marked) {
+    marks_.emplace();
+    add_marks(environment_, marks_->name());
   }
   for (tune::setting each : asked.race.candidates) {
     sys::timed_program made;
@@ -131,6 +170,7 @@ void program_runs::judge(finished_run& made) {
   try {
     made.figure =
         lab_                    ? lab_->read()
+        : marks_                ? tune::phase_seconds(read_if_there(marks_->name()), *source.marked)
         : source.is_wall_time() ? made.end.wall_seconds
         : source.file
             ? tune::figure_in(source, read_whole(*source.file, *source.file, largest_result_file))
@@ -143,9 +183,10 @@ void program_runs::judge(finished_run& made) {
   if (!asked_.rules.same_output) {
     return;
   }
-  if (!first_output_) {
-    first_output_ = made.end.output;
-  } else if (made.end.output != *first_output_) {
+  made.output = fmt::format("{:016x}", hash_of(made.end.output));
+  if (first_output_.empty()) {
+    first_output_ = made.output;
+  } else if (made.output != first_output_) {
     made.failure = "its output differs from that of the first run";
   }
 }
@@ -156,6 +197,9 @@ finished_run program_runs::run(std::size_t candidate) {
   if (!made.failure.empty()) {
     made.ends_tune = true;
     return made;
+  }
+  if (marks_) { // which the library makes
+    ::unlink(marks_->name().c_str());
   }
   made.end = sys::run_timed(programs_[candidate]);
   if (made.end.how != sys::timed_end::cause::ended) {

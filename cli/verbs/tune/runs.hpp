@@ -17,6 +17,7 @@ struct finished_run {
   sys::timed_end end;
   double figure = 0;
   std::string failure;    ///< why it gives no figure; empty if it does
+  std::string output;     ///< a hash of what it printed, with --same-output
   bool ends_tune = false; ///< whether the failure is not one of this setting
   std::string hint = "tune compares runs that succeed"; ///< if the program fails as it is
 };
@@ -26,6 +27,8 @@ class program_runs {
   /// Starts nothing but short helpers that report the length of the environment.
   program_runs(const tune_request& asked, const machine& on);
 
+  /// Of an earlier run of the same race, as `finished_run::output`.
+  void expect_output(const std::string& hash) { first_output_ = hash; }
   /// Runs the setting once, with the commands of --prepare, --cleanup and --check around it.
   [[nodiscard]] finished_run run(std::size_t candidate);
   /// What could not be made equal.
@@ -41,7 +44,8 @@ class program_runs {
   std::vector<std::string> environment_;     ///< of this process
   std::vector<sys::timed_program> programs_; ///< of each setting
   std::optional<lab_figure> lab_;            ///< of runs in a virtual machine
-  std::optional<std::string> first_output_;
+  std::optional<temporary_file> marks_;      ///< the times of a program\'s regions
+  std::string first_output_;                 ///< a hash, with --same-output; empty: not known yet
   std::vector<std::string> remarks_;
 };
 

@@ -67,7 +67,7 @@ std::string lab_text(const tuned& what) {
 
 /// Without bandwidths of the machine, the model's times are relative.
 bool is_in_seconds(const tuned& what) {
-  return what.figure.is_wall_time() ||
+  return what.figure.is_wall_time() || what.figure.marked ||
          (what.figure.modelled && model::costs_of(what.on.machine()).absolute);
 }
 

@@ -100,7 +100,11 @@ class tuning {
       write_error(report::warning_text(log_.remark(), how_));
     }
     const sys::ending_signals signals;
+    std::signal(SIGXFSZ, SIG_IGN); // a log that has reached a limit of file sizes is a failed write
     program_runs runs(asked_, result_->on.machine());
+    if (!result_->runs.empty()) {
+      runs.expect_output(result_->runs.front().output);
+    }
     memory_watch memory;
     const auto begin = clock::now();
     while (const auto next = race_->next()) {
@@ -137,8 +141,12 @@ class tuning {
       log_.write(tune::logged_disqualification{what.candidate, done.failure}, how_);
       return;
     }
-    const tune::logged_run made{what, done.figure, done.end.wall_seconds, done.end.user_seconds,
-                                done.end.system_seconds};
+    const tune::logged_run made{what,
+                                done.figure,
+                                done.end.wall_seconds,
+                                done.end.user_seconds,
+                                done.end.system_seconds,
+                                done.output};
     race_->record(done.figure);
     result_->runs.push_back(made);
     log_.write(made, how_);
