@@ -7,7 +7,8 @@
 
 #include <nodewise/topology.hpp>
 
-#include "tune/candidates.hpp"
+#include "tune/axis.hpp"
+#include "tune/setting.hpp"
 
 namespace nodewise::tune {
 

@@ -41,7 +41,6 @@
 // compared by the processors of each thread.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -51,15 +50,10 @@
 #include <nodewise/topology.hpp>
 
 #include "sys/kernel.hpp"
+#include "tune/axis.hpp"
 #include "tune/setting.hpp"
 
 namespace nodewise::tune {
-
-/// What the settings of a race differ in.
-enum class axis { threads, bind, memory, smt, nodes, pages, balancing };
-/// In the order of `axis`: the words of --over.
-inline constexpr std::array<std::string_view, 7> axis_names = {
-    "threads", "bind", "memory", "smt", "nodes", "pages", "balancing"};
 
 /// The axes of a list as the user writes it: "threads,bind". Throws `error` (usage) that lists all
 /// axes, for an empty list, an unknown name and a name given twice.

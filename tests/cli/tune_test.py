@@ -116,12 +116,12 @@ class Tune(CommandTest):
         self.assertIn("start the same command", self.expect(3, *command[1:], "--resume", "log", "--", "true", **changes).stderr)
 
     def test_two_settings_are_compared_with_each_other(self):
-        asked = ("tune", "--compare", THREE, "--compare", TWO, "--figure", "time ([0-9.]+)", "--", "sh", "-c", FASTER_WITH_TWO)
+        asked = ("tune", "--between", THREE, "--between", TWO, "--figure", "time ([0-9.]+)", "--", "sh", "-c", FASTER_WITH_TWO)
         text = self.expect(0, *asked, cwd=self.folder).stdout
         self.assertIn(f"Use {TWO}: it takes 66.7 % ", text)
         self.assertIn(f"less time than {THREE}, by", text)
-        self.assertIn("two settings are needed, not 1", self.expect(2, "tune", "--compare", TWO, "--", "true").stderr)
-        self.assertIn("both settings are the same", self.expect(2, "tune", *("--compare", TWO) * 2, "--", "true").stderr)
+        self.assertIn("two settings are needed, not 1", self.expect(2, "tune", "--between", TWO, "--", "true").stderr)
+        self.assertIn("both settings are the same", self.expect(2, "tune", *("--between", TWO) * 2, "--", "true").stderr)
 
     def test_a_launcher_gets_the_setting_in_the_place_of_the_mark(self):
         launcher = self.folder / "launcher"
@@ -151,7 +151,7 @@ class Tune(CommandTest):
         source += "  t.tv_nsec = 100000000 - t.tv_nsec;\n  nanosleep(&t, NULL);\n  return 0;\n}\n"
         (self.folder / "marked.c").write_text(source)
         subprocess.run(["cc", f"-I{ROOT}/include", "marked.c", "-o", "marked"], cwd=self.folder, check=True)
-        asked = ("tune", "--candidates", "settings", "--json", "--phase")
+        asked = ("tune", "--candidates", "settings", "--json", "--region")
         changes = {"cwd": self.folder, "env": {"OMP_NUM_THREADS": ""}}
         result = self.expect_json(0, *asked, "solve", "--", "./marked", **changes)
         self.assertEqual((result["figure"], result["phase"]), ("time between marks", "solve"))
@@ -161,6 +161,7 @@ class Tune(CommandTest):
         self.assertIn("solve", self.expect(3, *asked, "other", "--", "./marked", **changes).stderr)
 
     def test_figures_exclude_each_other(self):
+        self.assertIn("--on lab:MACHINE", self.expect(2, "tune", "--phase", "init", "--", "true").stderr)
         self.assertIn("--on and --figure", self.expect(2, "tune", "--on", "lab:2x2", "--figure", "x", "--", "true").stderr)
 
     def test_the_list_of_settings_needs_no_run(self):

@@ -48,7 +48,7 @@ class TuneOnLab(LabTest):
         return done
 
     def test_serial_first_touch_is_cured_by_the_time_that_the_model_predicts(self):
-        asked = ("--candidates", "settings", "--phase", "sum", "--same-output", "--json", "--", "./first")
+        asked = ("--candidates", "settings", "--region", "sum", "--same-output", "--json", "--", "./first")
         result = json.loads(self.command(COMMAND, "tune", "--on", MACHINE, *asked).stdout)
         self.assertEqual((result["verdict"], result["chosen"]), ("winner", 1), result)
         self.assertEqual((result["figure"], result["on"], result["phase"]), ("predicted time", MACHINE, "sum"))
@@ -61,8 +61,8 @@ class TuneOnLab(LabTest):
         self.assertAlmostEqual(statistics.median(figures) / seconds, 1, delta=0.1)
 
     def test_a_region_that_the_program_does_not_mark_ends_it(self):
-        done = self.command(COMMAND, "tune", "--on", MACHINE, "--phase", "solve", "--", "./first", code=3)
-        self.assertIn("--phase solve: the program has marked no such region", done.stderr)
+        done = self.command(COMMAND, "tune", "--on", MACHINE, "--region", "solve", "--", "./first", code=3)
+        self.assertIn("--region solve: the program has marked no such region", done.stderr)
         self.assertIn("it has sum", done.stderr)
 
 

@@ -34,12 +34,12 @@ inline constexpr flag candidates{.name = "candidates",
                                  .group = group::settings,
                                  .help = "try only the settings in FILE: options of run, one "
                                          "setting on each line"};
-inline constexpr flag compare_settings{
-    .name = "compare",
+inline constexpr flag between{
+    .name = "between",
     .value = "'OPTIONS'",
     .kind = flag_kind::list,
     .group = group::settings,
-    .help = "compare only two settings; give the option twice: --compare '--bind close' --compare "
+    .help = "compare only two settings; give the option twice: --between '--bind close' --between "
             "'--bind spread'. An empty text is the program as it is"};
 inline constexpr flag figure{.name = "figure",
                              .value = "REGEX",
@@ -52,14 +52,6 @@ inline constexpr flag figure_file{.name = "figure-file",
                                   .standard = "standard output",
                                   .group = group::figure,
                                   .help = "look for the number in FILE, which the program writes"};
-inline constexpr flag tune_phase{
-    .name = "phase",
-    .value = "NAME",
-    .standard = "the whole run; with --on, use",
-    .group = group::figure,
-    .help = "compare the time between NODEWISE_MARKER_START(\"NAME\") and "
-            "NODEWISE_MARKER_STOP(\"NAME\") in the program; with --on also: use (after each page "
-            "was initialised), init (while it was initialised), all"};
 inline constexpr flag higher{
     .name = "higher", .group = group::figure, .help = "a higher figure is better: GFlop/s"};
 inline constexpr flag equal{.name = "equal",

@@ -10,23 +10,24 @@
 namespace nodewise::cli {
 
 inline constexpr auto tune_flags = join(
-    std::array<flag_list, 5>{&flags::over, &flags::attempt, &flags::candidates,
-                             &flags::compare_settings, &flags::plan},
-    std::array<flag_list, 6>{&flags::figure, &flags::figure_file, &flags::tune_phase,
+    std::array<flag_list, 5>{&flags::over, &flags::attempt, &flags::candidates, &flags::between,
+                             &flags::plan},
+    std::array<flag_list, 7>{&flags::figure, &flags::figure_file, &flags::region, &flags::phase,
                              &flags::higher, &flags::equal, &flags::within},
     std::array<flag_list, 7>{&flags::most_runs, &flags::run_timeout, &flags::same_output,
                              &flags::check_command, &flags::prepare, &flags::cleanup, &flags::seed},
     std::array<flag_list, 2>{&flags::tune_log, &flags::resume}, flags_of(tune_forms),
     std::array<flag_list, 4>{&flags::dry_run, &flags::output, &flags::strict, &flags::quiet},
     on_a_machine, every_verb);
-inline constexpr std::array<excluded_pair, 13> tune_excludes = {
-    {{&flags::tune_phase, &flags::figure},
-     {&flags::tune_phase, &flags::figure_file},
-     {&flags::tune_phase, &flags::higher},
-     {&flags::compare_settings, &flags::over},
-     {&flags::compare_settings, &flags::attempt},
-     {&flags::compare_settings, &flags::candidates},
-     {&flags::compare_settings, &flags::plan},
+inline constexpr std::array<excluded_pair, 14> tune_excludes = {
+    {{&flags::region, &flags::phase},
+     {&flags::region, &flags::figure},
+     {&flags::region, &flags::figure_file},
+     {&flags::region, &flags::higher},
+     {&flags::between, &flags::over},
+     {&flags::between, &flags::attempt},
+     {&flags::between, &flags::candidates},
+     {&flags::between, &flags::plan},
      {&flags::on, &flags::figure},
      {&flags::on, &flags::figure_file},
      {&flags::on, &flags::higher},
@@ -48,8 +49,12 @@ inline constexpr std::array tune_examples = {
     example{"nodewise tune --log solver.tune --same-output -- ./solver",
             "keep each run in a file, and drop settings under which the output differs"},
 };
-inline constexpr std::array<verb_flag_text, 5> tune_texts = {
-    {{&flags::plan, "also try the plan in FILE, from `nodewise profile --write-plan FILE`"},
+inline constexpr std::array<verb_flag_text, 7> tune_texts = {
+    {{&flags::region, "compare the time between NODEWISE_MARKER_START(\"NAME\") and "
+                      "NODEWISE_MARKER_STOP(\"NAME\") in the program"},
+     {&flags::phase, "with --on, compare the predicted time of: use (after each page was "
+                     "initialised), init (while it was initialised), all"},
+     {&flags::plan, "also try the plan in FILE, from `nodewise profile --write-plan FILE`"},
      {&flags::on, "run in a virtual machine, and compare the times that a model predicts from the "
                   "counted memory traffic: lab:NAME from `nodewise lab list`, "
                   "lab:NODESxCORES[xTHREADS] such as lab:4x2, or lab:./FILE.json"},

@@ -31,7 +31,7 @@ void check_region(const traffic::counts& of, const traffic_choice& part) {
   const std::vector<std::string> names = region_names(of);
   if (part.region && std::ranges::find(names, *part.region) == names.end()) {
     throw error(error_kind::input,
-                fmt::format("{} {}", option_name(flags::tune_phase), printable(*part.region)),
+                fmt::format("{} {}", option_name(flags::region), printable(*part.region)),
                 "the program has marked no such region",
                 names.empty()
                     ? fmt::format("mark it: NODEWISE_MARKER_START(\"{}\")", printable(*part.region))

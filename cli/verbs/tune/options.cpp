@@ -47,14 +47,14 @@ std::size_t threads_of_program() {
   return text == nullptr ? 0 : parse_number<std::size_t>(text).value_or(0);
 }
 
-/// Those of --compare.
+/// Those of --between.
 std::vector<tune::setting> two_settings(const std::vector<std::string_view>& texts) {
   if (texts.size() != 2) {
-    throw error(error_kind::usage, option_name(flags::compare_settings),
+    throw error(error_kind::usage, option_name(flags::between),
                 fmt::format("two settings are needed, not {}", texts.size()),
                 "give it twice, once for each setting");
   }
-  return for_option(flags::compare_settings, [&] {
+  return for_option(flags::between, [&] {
     std::vector<tune::setting> two = {tune::read_setting(texts[0]), tune::read_setting(texts[1])};
     if (two[0] == two[1]) {
       throw error(error_kind::usage, tune::text(two[0]), "both settings are the same",
@@ -72,7 +72,7 @@ std::vector<tune::setting> settings_of(const invocation& given, const topology& 
                    largest_result_file),
         name);
   }
-  if (const auto two = given.texts(flags::compare_settings); !two.empty()) {
+  if (const auto two = given.texts(flags::between); !two.empty()) {
     return two_settings(two);
   }
   tune::candidate_request request;
@@ -156,8 +156,13 @@ const std::string& program_in(const std::vector<std::string>& command) {
   return mark == command.end() || mark + 1 == command.end() ? command.front() : *(mark + 1);
 }
 
-/// Throws `error` (usage) for options that do not work in a virtual machine.
+/// Throws `error` (usage) for options that work only in a virtual machine, or only outside.
 void check_places(const invocation& given) {
+  if (given.has(flags::phase) && !given.has(flags::on)) {
+    throw error(error_kind::usage, option_name(flags::phase),
+                "the phases of a run are known only in a virtual machine",
+                "add --on lab:MACHINE, or mark the part and name it: --region NAME");
+  }
   if (given.has(flags::on) && tune::has_run_mark(given.program)) {
     throw error(error_kind::usage, "{run} with --on",
                 "a launcher in a virtual machine gets no settings",
@@ -195,9 +200,9 @@ tune_request read_tune_options(const invocation& given, const topology& here) {
   race.figure = {text(flags::figure), text(flags::figure_file), given.has(flags::higher)};
   made.on = words_of_on(given);
   if (!made.on.empty()) {
-    race.figure.modelled = text(flags::tune_phase).value_or("use");
+    race.figure.modelled = text(flags::region).value_or(text(flags::phase).value_or("use"));
   } else {
-    race.figure.marked = text(flags::tune_phase);
+    race.figure.marked = text(flags::region);
   }
   check_places(given);
   for_option(flags::figure, [&] { tune::check(race.figure); });
