@@ -166,7 +166,9 @@ void end_policy_of_start() noexcept {
     // The program's malloc would have to free our blocks, and mappings may be its own.
     gate_bytes = small_bytes = SIZE_MAX;
     if (!asked.quiet) {
-      say("nodewise: nothing is placed: %s overrides malloc\n", program_invocation_short_name);
+      say("nodewise: nothing is placed%s: %s overrides malloc\n",
+          asked.huge_page_bytes != 0 ? ", and no huge pages are requested" : "",
+          program_invocation_short_name);
     }
   } else {
     next = behind; // an allocator in front calls the agent

@@ -14,6 +14,8 @@
  *     threshold=BYTES    objects of at least this size are large; required
  *     group=BYTES        blocks of at least this size are grouped by their site; without it no
  *                        blocks are
+ *     huge=BYTES         the size of a huge page: request huge pages for large objects of at least
+ *                        this size
  *     owners=RUNS        the node of each thread in order: NODE*COUNT,..., or NODE for NODE*1
  *     default=PLACEMENT  of large objects that no rule fits; without it they have none
  *     rule=CONDITION[,CONDITION...]:PLACEMENT

@@ -108,6 +108,9 @@ class reader {
     if (take(at_, "group=")) {
       return size(into_.group_bytes) ? nullptr : "an invalid size of the blocks of groups";
     }
+    if (take(at_, "huge=")) {
+      return huge_page() ? nullptr : "an invalid size of huge pages";
+    }
     if (take(at_, "owners=")) {
       return owners(into_.owners) ? nullptr : "an invalid list of owners";
     }
@@ -159,6 +162,12 @@ class reader {
 
   bool size(std::size_t& value) noexcept {
     return take_number(at_, PTRDIFF_MAX, value) && value != 0;
+  }
+
+  /// A power of two: edges are rounded to it.
+  bool huge_page() noexcept {
+    return size(into_.huge_page_bytes) &&
+           (into_.huge_page_bytes & (into_.huge_page_bytes - 1)) == 0;
   }
 
   /// "0*4,1*4", or "0" for "0*1".

@@ -72,7 +72,8 @@ class rule_set {
 /// What the launcher asked for. A plain value in static storage: nothing here allocates.
 struct settings {
   std::size_t threshold_bytes;
-  std::size_t group_bytes; ///< blocks of at least this size may make a group; 0: none do
+  std::size_t group_bytes;     ///< blocks of at least this size may make a group; 0: none do
+  std::size_t huge_page_bytes; ///< objects of at least this size are in huge pages; 0: none is
   owner_list owners;
   placement standard; ///< of large objects that no rule fits
   const char* pin;    ///< places of the program's threads, separated by '|'; nullptr: left alone

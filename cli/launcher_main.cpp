@@ -30,7 +30,7 @@ bool is_plain_run(const invocation& given) {
   }
   for (const flag* const other :
        {&flags::help, &flags::version, &flags::on, &flags::verify, &flags::output, &flags::rule,
-        &flags::plan, &flags::plan_optional, &flags::strict}) {
+        &flags::plan, &flags::plan_optional, &flags::strict, &flags::numa_balancing}) {
     if (given.has(*other)) {
       return false;
     }

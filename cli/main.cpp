@@ -41,7 +41,8 @@ int dispatch_verb(const invocation& given) {
     write_out("nodewise " NODEWISE_VERSION "\n");
     return exit_code::ok;
   }
-  if (given.has(flags::on) && given.verb->name != "lab") {
+  if (given.has(flags::on) && given.verb->name != "lab" &&
+      given.verb->name != "tune") { // which runs each setting there
     return verbs::on_lab(given);
   }
   for (const dispatch_row& row : dispatch) {

@@ -9,6 +9,7 @@
 #include "agent/alloc/front.hpp"
 #include "agent/alloc/kept.hpp"
 #include "agent/alloc/system_facts.hpp"
+#include "agent/asked.hpp"
 #include "agent/page.hpp"
 #include "sys/raw.hpp"
 
@@ -238,30 +239,35 @@ void begin_page_record(const object& what) noexcept {
   (void)sys::raw::madvise(what.start, page_bytes(), MADV_DONTNEED);
 }
 
-} // namespace
-
-object unplaced(std::uint32_t kind, std::size_t bytes, const void* caller) noexcept {
-  object made{};
-  made.kind = kind;
-  made.bytes = bytes;
-  made.placed_bytes = made.mapped_bytes = round_up(bytes, page_bytes());
-  made.blocks = 1;
-  made.caller = caller;
-  made.rule = -1;
-  return made;
+/// Whether the settings request huge pages for the object. The blocks of a group are small, and
+/// borrowed memory is another allocator's.
+bool is_for_huge_pages(const object& what) noexcept {
+  return asked.huge_page_bytes != 0 && what.mapped_bytes >= asked.huge_page_bytes &&
+         what.kind != NODEWISE_AGENT_GROUP && what.block == nullptr;
 }
 
-std::size_t preferred_alignment(const object& what) noexcept {
-  if (!what.is_to_be_placed() || !by_extents(what)) {
-    return page_bytes();
+/// Requests huge pages if a whole one fits. The kernel never uses one that crosses the end of a
+/// mapping, so the request may be for all of an object's own mapping, which stays one mapping: the
+/// program may grow it. A static array has its mapping in common with other data.
+void request_huge_pages(const object& what) noexcept {
+  if (!is_for_huge_pages(what) || (what.flags & NODEWISE_AGENT_BASE_PAGES) != 0) {
+    return;
   }
-  object probe = what;
-  probe.granule_bytes = granule_in_base_pages(what);
-  const std::size_t huge = huge_page_bytes();
-  return arithmetic::huge_pages_fit(shortest_block_bytes(probe), huge) ? huge : page_bytes();
+  const std::size_t huge = asked.huge_page_bytes;
+  const std::size_t past = reinterpret_cast<std::size_t>(what.start) % huge;
+  const std::size_t head = past == 0 ? 0 : huge - past;
+  if (what.mapped_bytes < head + huge) {
+    return;
+  }
+  const std::size_t inside = (what.mapped_bytes - head) / huge * huge;
+  if (what.kind == NODEWISE_AGENT_STATIC) {
+    (void)sys::raw::madvise(what.start + head, inside, MADV_HUGEPAGE);
+  } else {
+    (void)sys::raw::madvise(mapping_of(what), mapping_bytes(what), MADV_HUGEPAGE);
+  }
 }
 
-void place(object& what, present_pages present) noexcept {
+void place_pages(object& what, present_pages present) noexcept {
   what.granule_bytes = page_bytes();
   if (!what.is_to_be_placed() || what.mapped_bytes == 0) {
     return;
@@ -288,6 +294,34 @@ void place(object& what, present_pages present) noexcept {
     begin_page_record(what);
   }
   place_by(what, count_extents(what), [&] { return bind_extents(what, move); });
+}
+
+} // namespace
+
+object unplaced(std::uint32_t kind, std::size_t bytes, const void* caller) noexcept {
+  object made{};
+  made.kind = kind;
+  made.bytes = bytes;
+  made.placed_bytes = made.mapped_bytes = round_up(bytes, page_bytes());
+  made.blocks = 1;
+  made.caller = caller;
+  made.rule = -1;
+  return made;
+}
+
+std::size_t preferred_alignment(const object& what) noexcept {
+  if (!what.is_to_be_placed() || !by_extents(what)) {
+    return is_for_huge_pages(what) ? asked.huge_page_bytes : page_bytes();
+  }
+  object probe = what;
+  probe.granule_bytes = granule_in_base_pages(what);
+  const std::size_t huge = huge_page_bytes();
+  return arithmetic::huge_pages_fit(shortest_block_bytes(probe), huge) ? huge : page_bytes();
+}
+
+void place(object& what, present_pages present) noexcept {
+  place_pages(what, present);
+  request_huge_pages(what);
 }
 
 void reset(object& what) noexcept {

@@ -27,6 +27,8 @@ enum class present_pages { stay, move };
 ///
 /// Policies split a mapping. A growing mremap needs the kernel to join the pieces again, which it
 /// does only if they share their anonymous pages. So one page is touched before the split.
+///
+/// Also requests huge pages, if the settings do.
 void place(object& what, present_pages present) noexcept;
 
 /// Removes the policies of the whole range, so that it is one mapping again.

@@ -7,7 +7,9 @@
 #include <cstring>
 
 #include <fcntl.h>
+#include <sys/prctl.h>
 
+#include "agent/asked.hpp"
 #include "sys/raw.hpp"
 
 namespace nodewise::agent {
@@ -38,7 +40,10 @@ struct small_text {
 void read_files(void* /*nothing*/) noexcept {
   const int kept = errno;
   const small_text thp("/sys/kernel/mm/transparent_hugepage/enabled");
-  if (std::strstr(thp.text, "[always]") != nullptr) {
+  if (asked.huge_page_bytes != 0) {
+    bytes_of_huge_page = asked.huge_page_bytes;
+  } else if (std::strstr(thp.text, "[always]") != nullptr &&
+             sys::raw::call(SYS_prctl, PR_GET_THP_DISABLE, 0L, 0L, 0L, 0L) == 0) {
     const small_text size("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size");
     bytes_of_huge_page = std::strtoul(size.text, nullptr, 10);
   }

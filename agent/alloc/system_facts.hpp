@@ -20,7 +20,8 @@ void read_system_facts() noexcept;
 using call_apart = void(void (*work)(void*), void* with) noexcept;
 void read_system_facts_by(call_apart* apart) noexcept;
 
-/// The size of a huge page if the kernel uses huge pages unasked, else 0.
+/// The size of a huge page if large objects have huge pages, because the kernel uses them unasked
+/// or the settings request them; else 0.
 [[nodiscard]] std::size_t huge_page_bytes() noexcept;
 
 /// Reserves room for `count` policies. False if the mappings that policies may make are used up.

@@ -114,6 +114,14 @@ inline constexpr flag balancing{
     .letter = 'b',
     .group = group::memory,
     .help = "with -m, let the kernel migrate pages between these nodes; without -m, no effect"};
+inline constexpr flag numa_balancing{
+    .name = "numa-balancing",
+    .value = "WHICH",
+    .choices = "on|off",
+    .standard = "as it is",
+    .group = group::memory,
+    .help = "switch the kernel's automatic NUMA balancing for the whole system until the program "
+            "ends (root only; other than -b, which concerns only the nodes of -m)"};
 inline constexpr flag show{.name = "show",
                            .letter = 's',
                            .group = group::results,
@@ -167,6 +175,15 @@ inline constexpr flag threshold{.name = "threshold",
                                 .standard = "1MiB",
                                 .group = group::memory,
                                 .help = "place only arrays of at least SIZE"};
+inline constexpr flag huge_pages{
+    .name = "huge-pages",
+    .value = "WHICH",
+    .choices = "on|off",
+    .standard = "as the kernel decides",
+    .group = group::memory,
+    .help =
+        "transparent huge pages: on (request them for large arrays), off (the program and those "
+        "that it starts get none)"};
 inline constexpr flag verify{.name = "verify",
                              .group = group::results,
                              .help = "at the end, print on which nodes the kernel reported each "
@@ -176,7 +193,8 @@ inline constexpr flag verify{.name = "verify",
 inline constexpr std::array memory_placement = {
     &membind,   &balancing,      &interleave,    &weighted_interleave,
     &preferred, &preferred_many, &localalloc,    &memory,
-    &rule,      &plan,           &plan_optional, &threshold};
+    &rule,      &plan,           &plan_optional, &threshold,
+    &huge_pages};
 
 /// The placement options of `run`, which `lab check` passes on to it. --all is not among them:
 /// `lab` has another --all.

@@ -180,6 +180,12 @@ void read_memory_options(launch::run_options& options, const invocation& given) 
     options.rules.push_back(launch::parse_rule(rule, option_name(flags::rule)));
   }
   options.balancing = given.has(flags::balancing);
+  if (const auto which = given.text(flags::numa_balancing)) {
+    options.numa_balancing = *which == "on";
+  }
+  if (const auto huge = given.text(flags::huge_pages)) {
+    options.huge_pages = *huge == "on";
+  }
 }
 
 } // namespace

@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "cli/frame/terminal.hpp"
 #include "cli/start/flags.hpp"
+#include "launch/numa_balancing.hpp"
 #include "launch/start.hpp"
 #include "sys/kernel.hpp"
 #include "topology/part_sets.hpp"
@@ -124,6 +125,10 @@ launch::run_options complete_options(const invocation& given, const run_parts& p
     parts.complete(options);
   }
   launch::take_threads_of_plan(options);
+  if (options.huge_pages.value_or(false)) {
+    options.huge_page_mode = sys::read_huge_page_mode(sys::real_kernel());
+    options.huge_page_bytes = sys::real_kernel().thp_bytes();
+  }
   if (options.widen || options.ranks_per) {
     options.affinity_was = launch::widen_affinity(sys::real_kernel());
   }
@@ -165,7 +170,10 @@ int start_run(const invocation& given, const run_parts& parts) {
     show(what, here);
     return exit_code::ok;
   }
-  if (what.supervised) {
+  if (const auto restored = launch::restore_numa_balancing(sys::real_kernel())) {
+    warn({*restored}, given);
+  }
+  if (what.supervised || what.numa_balancing) {
     if (!parts.supervise) {
       throw std::logic_error("this executable cannot supervise a run");
     }

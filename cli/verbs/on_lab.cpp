@@ -53,6 +53,11 @@ bool counts_traffic(const invocation& given) {
 } // namespace
 
 int on_lab(const invocation& given) {
+  if (given.has(flags::numa_balancing)) {
+    throw error(error_kind::usage, "--numa-balancing with --on",
+                "a program in a virtual machine has no permission to switch it",
+                "use --on-numa-balancing 1 or 0, which sets it before the program starts");
+  }
   if (given.verb->name == "profile") {
     profile_on_lab(given);
   }

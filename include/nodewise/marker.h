@@ -1,6 +1,7 @@
 /* Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
  *
- * Marks for the lab's traffic counter, for any C or C++ program; no library is needed.
+ * Marks for the lab's traffic counter and for times of regions, for any C or C++ program; no
+ * library is needed.
  *
  *     double a[1000], sum = 0;
  *     for (int i = 0; i < 1000; ++i) {
@@ -18,8 +19,12 @@
  * traffic is attributed to the one opened last. Place marks in one thread, outside parallel loops.
  * Names are cut after 63 bytes.
  *
- * Outside the lab a mark does nothing: it is a few NOP instructions, without system call, memory
- * access or privilege. On processors other than x86-64 it is empty.
+ * Outside the lab a mark costs a few NOP instructions (none on processors other than x86-64), and
+ * START and STOP also a load and a branch. They need no system call and no privilege.
+ *
+ * If libnodewise-marks.so is preloaded and NODEWISE_MARK_TIMES names a file, the visits of each
+ * region and the seconds in it are written there. A statically linked program has no times, because
+ * nothing can be preloaded into it.
  *
  * Fortran calls nodewise_marker_start(name), nodewise_marker_stop(name) and nodewise_marker_use()
  * of the module in nodewise_marker.f90, next to this file. They need one object file, made by
@@ -30,9 +35,9 @@
 #define NODEWISE_MARKER_H
 
 /** Opens the region `name`: traffic of all threads of the process is also attributed to it. */
-#define NODEWISE_MARKER_START(name) nodewise_marker_text('[', name)
+#define NODEWISE_MARKER_START(name) nodewise_marker_open(name)
 /** Closes the region `name`. A region that was opened several times closes with the last STOP. */
-#define NODEWISE_MARKER_STOP(name) nodewise_marker_text(']', name)
+#define NODEWISE_MARKER_STOP(name) nodewise_marker_close(name)
 /** Ends initialisation: all that the process does from here on is use. */
 #define NODEWISE_MARKER_USE() nodewise_marker_text('u', "")
 
@@ -99,6 +104,46 @@ static inline void nodewise_marker_text(char what, const char* text) {
     nodewise_marker_byte(*text);
   }
   NODEWISE_MARKER_SAY(NODEWISE_MARKER_END);
+}
+
+/* The function that takes the times, if a preloaded library has one; else null. The address comes
+ * from the global offset table: in a program that is not position-independent the linker replaces
+ * every other reference to an undefined weak symbol by null. */
+#if defined(__ELF__) && defined(__x86_64__) && !defined(__ILP32__)
+#define NODEWISE_MARKER_FIND_TIME(found)                                                           \
+  __asm__(".weak nodewise_marker_time\n\t"                                                         \
+          "{movq nodewise_marker_time@GOTPCREL(%%rip), %0|"                                        \
+          "mov %0, QWORD PTR nodewise_marker_time@GOTPCREL[rip]}"                                  \
+          : "=r"(found))
+#elif defined(__ELF__) && defined(__aarch64__) && !defined(__ILP32__)
+#define NODEWISE_MARKER_FIND_TIME(found)                                                           \
+  __asm__(".weak nodewise_marker_time\n\t"                                                         \
+          "adrp %0, :got:nodewise_marker_time\n\t"                                                 \
+          "ldr %0, [%0, :got_lo12:nodewise_marker_time]"                                           \
+          : "=r"(found))
+#else
+#define NODEWISE_MARKER_FIND_TIME(found) ((found) = 0)
+#endif
+
+/* Calls that function with the whole name and '[' or ']'. */
+static inline void nodewise_marker_call_time(const char* name, char what) {
+  void (*time)(const char*, char);
+  NODEWISE_MARKER_FIND_TIME(time);
+  if (time) {
+    time(name, what);
+  }
+}
+
+/* The time is taken before the row of START and after that of STOP, so that in the lab the access
+ * to the table does not count for the region. */
+static inline void nodewise_marker_open(const char* name) {
+  nodewise_marker_call_time(name, '[');
+  nodewise_marker_text('[', name);
+}
+
+static inline void nodewise_marker_close(const char* name) {
+  nodewise_marker_text(']', name);
+  nodewise_marker_call_time(name, ']');
 }
 
 #ifdef NODEWISE_MARKER_FUNCTIONS

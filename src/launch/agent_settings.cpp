@@ -27,10 +27,10 @@ std::string encoded(const std::string& name) {
 
 std::string settings_text(const agent_orders& orders, const std::string& report) {
   const bool watches_memory = orders.places_memory() || orders.observe;
-  std::string text =
-      fmt::format("{};threshold={}", NODEWISE_AGENT_SETTINGS,
-                  watches_memory ? orders.threshold_bytes
-                                 : std::size_t{std::numeric_limits<std::ptrdiff_t>::max()});
+  std::string text = fmt::format("{};threshold={}", NODEWISE_AGENT_SETTINGS,
+                                 watches_memory || orders.huge_page_bytes != 0
+                                     ? orders.threshold_bytes
+                                     : std::size_t{std::numeric_limits<std::ptrdiff_t>::max()});
   if (watches_memory && orders.group_bytes != 0) {
     text += fmt::format(";group={}", orders.group_bytes);
   }
@@ -42,6 +42,7 @@ std::string settings_text(const agent_orders& orders, const std::string& report)
   for (const agent_rule& rule : orders.rules) {
     add("rule", text_of(rule));
   }
+  add("huge", orders.huge_page_bytes == 0 ? "" : fmt::format("{}", orders.huge_page_bytes));
   add("pin", joined(orders.thread_places, "|", &cpu_set::to_string));
   text += orders.main_works ? ";main" : "";
   text += orders.observe ? ";observe" : "";

@@ -179,6 +179,7 @@ plan make_plan(const run_options& options, const topology& here, environment get
   plan made;
   made.command = options.command;
   made.warnings = options.notes;
+  made.numa_balancing = options.numa_balancing;
   const environment process = [](const char* name) -> const char* { return std::getenv(name); };
   const planning now{options, here, get == nullptr ? process : get, made};
   plan_processors(now);

@@ -176,7 +176,42 @@ std::size_t group_bytes_for(const run_options& options, const agent_orders& orde
                                    : options.group_bytes;
 }
 
-agent_orders orders_for(const planning& now, const std::string& program) {
+/// Sets whether the program may have huge pages. Returns the size of those that the agent has to
+/// request, or 0.
+std::size_t plan_huge_pages(const planning& now) {
+  const run_options& options = now.options;
+  if (!options.huge_pages.value_or(false)) {
+    now.into.huge_pages = options.huge_pages;
+    return 0;
+  }
+  using sys::huge_page_mode;
+  const bool none = options.huge_page_mode == huge_page_mode::unavailable;
+  if (none || options.huge_page_mode == huge_page_mode::never || options.huge_page_bytes == 0) {
+    now.cannot("--huge-pages on",
+               none ? "this kernel has no transparent huge pages"
+                    : "the kernel gives no program huge pages: "
+                      "/sys/kernel/mm/transparent_hugepage/enabled is never",
+               none ? "leave it out"
+                    : "as root: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled",
+               "the program gets base pages");
+    return 0;
+  }
+  now.into.huge_pages = true;
+  return options.huge_page_bytes;
+}
+
+/// Without another reason, blocks that are too short for a huge page stay where they are.
+std::size_t threshold_for(const run_options& options, const agent_orders& orders) {
+  if (orders.observe && (orders.announce || orders.trace)) {
+    return counted_bytes;
+  }
+  return orders.places_memory() || orders.observe
+             ? options.threshold_bytes
+             : std::max(options.threshold_bytes, orders.huge_page_bytes);
+}
+
+agent_orders orders_for(const planning& now, const std::string& program,
+                        std::size_t huge_page_bytes) {
   const run_options& options = now.options;
   agent_orders made;
   made.library = options.agent;
@@ -202,8 +237,8 @@ agent_orders orders_for(const planning& now, const std::string& program) {
   made.trace = options.trace;
   made.numa_pin = options.trace && options.numa_pin;
   made.observe = !made.places_memory() && (options.report || made.announce);
-  made.threshold_bytes =
-      made.observe && (made.announce || made.trace) ? counted_bytes : options.threshold_bytes;
+  made.huge_page_bytes = huge_page_bytes;
+  made.threshold_bytes = threshold_for(options, made);
   made.group_bytes = group_bytes_for(options, made);
   made.quiet = options.quiet || now.into.supervised;
   if (now.into.layout) {
@@ -229,6 +264,9 @@ void do_without(const planning& now, const agent_orders& orders, const obstacle&
   }
   if (now.options.plan && !now.options.plan->file.objects.empty()) {
     cannot(now.options.plan->shown(), "its objects are not placed");
+  }
+  if (orders.huge_page_bytes != 0) {
+    cannot("--huge-pages on", "the kernel decides which of its memory is in huge pages");
   }
   if (orders.standard) {
     node_set nodes = placements::nodes_of(is_by_blocks(now.options.memory.how)
@@ -257,13 +295,15 @@ void plan_memory(const planning& now) {
   now.into.memory = process_policy(now);
   const bool places = is_agents(options.memory.how) || !options.rules.empty() ||
                       (options.plan && !options.plan->file.objects.empty());
+  const std::size_t huge_page_bytes = plan_huge_pages(now);
   const bool counted = is_counted(now.get);
-  if (options.command.empty() || (!places && !options.report && !counted && !now.into.layout)) {
+  if (options.command.empty() ||
+      (!places && !options.report && !counted && !now.into.layout && huge_page_bytes == 0)) {
     return; // there is no program to load the agent into
   }
   now.into.supervised = options.report || (places && options.strict);
   const std::string program = find_executable(options.command.front(), now.get("PATH"));
-  agent_orders orders = orders_for(now, program);
+  agent_orders orders = orders_for(now, program, huge_page_bytes);
   const auto why = why_not_preloaded(program, options.agent);
   if (why) {
     do_without(now, orders, *why);

@@ -74,7 +74,8 @@ struct agent_orders {
   bool numa_pin = false;                   ///< the kernel samples accesses but moves no pages
   bool announce = false;                   ///< to the traffic counter of the virtual machine
   std::size_t threshold_bytes = 0;
-  std::size_t group_bytes = 0; ///< smaller blocks are not grouped
+  std::size_t group_bytes = 0;     ///< smaller blocks are not grouped
+  std::size_t huge_page_bytes = 0; ///< huge pages for objects of at least this size; 0: for none
   bool quiet = false;
   std::vector<cpu_set> thread_places; ///< for plain pthreads; empty: not bound
   bool main_works = false;            ///< the first of these places is the main thread's
@@ -101,13 +102,15 @@ struct plan {
   std::vector<std::string> command;
   std::optional<cpu_set> affinity;
   std::optional<memory_policy> memory;
+  std::optional<bool> huge_pages; ///< whether the program may have them; empty: as the caller may
   std::vector<variable> variables;
   std::optional<agent_orders> agent;
-  std::optional<team_layout> layout; ///< if threads are bound
-  bool pinned = false;               ///< by a list, one thread after the other
-  bool widened = false;              ///< the affinity that the caller had set is replaced
-  std::optional<int> rank;           ///< the local MPI rank that owns this part of the machine
-  bool supervised = false;           ///< wait for the program and read the agent's report
+  std::optional<team_layout> layout;  ///< if threads are bound
+  bool pinned = false;                ///< by a list, one thread after the other
+  bool widened = false;               ///< the affinity that the caller had set is replaced
+  std::optional<int> rank;            ///< the local MPI rank that owns this part of the machine
+  bool supervised = false;            ///< wait for the program and read the agent's report
+  std::optional<bool> numa_balancing; ///< the kernel's setting until the program ends
   std::optional<planned_file> planned;
   std::vector<std::string> warnings;
 };

@@ -8,6 +8,7 @@
 #include <nodewise/topology.hpp>
 
 #include "launch/memory_words.hpp"
+#include "sys/kernel.hpp"
 
 namespace nodewise::launch {
 
@@ -78,12 +79,17 @@ struct run_options {
   std::vector<memory_rule> rules; ///< for objects that match; checked before `memory`
   std::size_t group_bytes = 256;  ///< smaller blocks are not grouped by site; 0: no block is
   std::optional<plan_choice> plan;
-  site_finder find_site;    ///< empty if line tables cannot be read
-  build_id_reader build_id; ///< likewise
-  library_finder libraries; ///< likewise
-  weight_source weigh;      ///< empty if measured weights cannot be read
-  bool balancing = false;   ///< with `bind`: the kernel may move pages between the nodes
+  site_finder find_site;              ///< empty if line tables cannot be read
+  build_id_reader build_id;           ///< likewise
+  library_finder libraries;           ///< likewise
+  weight_source weigh;                ///< empty if measured weights cannot be read
+  bool balancing = false;             ///< with `bind`: the kernel may move pages between the nodes
+  std::optional<bool> numa_balancing; ///< the kernel's, for the whole system: on or off
   std::size_t threshold_bytes = std::size_t{1} << 20;
+  std::optional<bool> huge_pages; ///< of the program: on or off; empty: as without Nodewise
+  /// With `huge_pages` on: to which memory the kernel gives them, and their size.
+  sys::huge_page_mode huge_page_mode = sys::huge_page_mode::unavailable;
+  std::size_t huge_page_bytes = 0;
   bool trace = false; ///< observe for a profile: record more about each object
   /// With `trace`: the kernel's NUMA balancing is on and samples accesses, but moves no pages.
   bool numa_pin = false;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "launch/numa_balancing.hpp"
 #include "launch/plan.hpp"
 
 namespace nodewise::launch {
@@ -71,9 +72,20 @@ std::string comments(const plan& what, const std::string& command) {
        what.agent ? measured_texts(*what.agent) : std::vector<std::string>{}) {
     text += line.find('\n') == std::string::npos ? fmt::format("# {}\n", line) : "";
   }
+  if (what.numa_balancing) {
+    text += fmt::format("# Until the program ends, as root: sysctl {} (for the whole system)\n",
+                        numa_balancing_sysctl(*what.numa_balancing));
+  }
   if (what.rank) {
     text += fmt::format("# This is the line of local rank {}; other ranks have other processors.\n",
                         *what.rank);
+  }
+  if (what.huge_pages && !*what.huge_pages) {
+    text += "# No shell command switches huge pages off for one program; --huge-pages off calls "
+            "prctl(PR_SET_THP_DISABLE, 1).\n";
+  }
+  if (what.agent && what.agent->huge_page_bytes != 0) {
+    text += "# The preloaded agent requests huge pages for large arrays: madvise(MADV_HUGEPAGE).\n";
   }
   if (what.agent && !what.agent->thread_places.empty()) {
     text +=

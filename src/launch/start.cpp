@@ -7,6 +7,7 @@
 
 #include "launch/counted.hpp"
 #include "launch/executable.hpp"
+#include "launch/numa_balancing.hpp"
 #include "launch/report_file.hpp"
 #include "sys/programs.hpp"
 
@@ -144,6 +145,14 @@ void apply(const plan& what, const std::string& report_file, sys::kernel& kernel
                   "set_mempolicy was refused", hint_for(refused, words.hint), refused);
     }
   }
+  if (what.huge_pages) {
+    const int refused = kernel.disable_huge_pages(!*what.huge_pages);
+    if (refused != 0) {
+      throw error(error_kind::system, fmt::format("huge pages {}", *what.huge_pages ? "on" : "off"),
+                  "prctl(PR_SET_THP_DISABLE) was refused",
+                  hint_for(refused, "leave --huge-pages out"), refused);
+    }
+  }
   prefer_node_of_first_thread(what, kernel);
   set_variables(what.variables);
   if (what.agent) {
@@ -164,15 +173,30 @@ std::uint64_t objects_of_rule(const process_report& process, std::size_t rule) {
 }
 
 outcome supervise(const plan& what, sys::kernel& kernel) {
-  const report_file report(report_file::for_objects);
+  std::optional<report_file> report;
+  if (what.supervised) {
+    report.emplace(report_file::for_objects);
+  }
+  std::optional<numa_balancing_switch> balancing;
+  std::optional<std::string> not_restored;
   outcome how;
-  static_cast<sys::child_end&>(how) = sys::run_child([&] {
-    apply(what, report.name(), kernel);
-    become(what);
-  });
-  if (how.started && what.agent) {
-    how.report = report.read();
+  static_cast<sys::child_end&>(how) = sys::run_child(
+      [&] {
+        apply(what, report ? report->name() : "", kernel);
+        become(what);
+      },
+      [&](int) {
+        if (what.numa_balancing) {
+          balancing.emplace(*what.numa_balancing, kernel);
+        }
+      },
+      [&] { not_restored = balancing ? balancing->restore() : std::nullopt; });
+  if (how.started && report && what.agent) {
+    how.report = report->read();
     judge(what, how);
+  }
+  if (not_restored) {
+    how.warnings.push_back(*std::move(not_restored));
   }
   return how;
 }

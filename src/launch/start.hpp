@@ -26,14 +26,15 @@ void apply(const plan& what, const std::string& report_file, sys::kernel& kernel
 struct outcome : sys::child_end {
   run_report report;
   bool rules_fit = true;             ///< each rule and plan entry matches some array
-  std::vector<std::string> warnings; ///< why the report is missing or incomplete
+  std::vector<std::string> warnings; ///< why the report is missing or incomplete, for example
 };
 
 /// The number of objects a rule applied to, including those without their own report.
 [[nodiscard]] std::uint64_t objects_of_rule(const process_report& process, std::size_t rule);
 
-/// Runs the plan's program to its end. In the child process, exceptions of `apply` and `become`
-/// leave this function, too, so that one place reports errors and sets exit codes.
+/// Runs the plan's program to its end; its report is read only if the plan asks for it. In the
+/// child process, exceptions of `apply` and `become` leave this function, too, so that one place
+/// reports errors and sets exit codes.
 [[nodiscard]] outcome supervise(const plan& what, sys::kernel& kernel);
 
 } // namespace nodewise::launch

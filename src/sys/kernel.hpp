@@ -79,6 +79,9 @@ class kernel {
   [[nodiscard]] virtual answer<policy> get_mempolicy() { return {{}, ENOSYS}; }
   [[nodiscard]] virtual answer<cpu_set> get_affinity(int /*tid*/) { return {{}, ENOSYS}; }
   virtual int set_affinity(int /*tid*/, const cpu_set& /*cpus*/) { return ENOSYS; }
+  /// Whether the kernel gives this process and the programs that it starts no transparent huge
+  /// pages.
+  virtual int disable_huge_pages(bool /*disabled*/) { return ENOSYS; }
   [[nodiscard]] virtual answer<cpu_id> current_cpu() { return {{}, ENOSYS}; }
 
   // Facts about this system.
@@ -94,6 +97,15 @@ class kernel {
 
 /// The running kernel.
 [[nodiscard]] kernel& real_kernel();
+
+/// To which memory the kernel gives transparent huge pages.
+enum class huge_page_mode {
+  unavailable, ///< the kernel has none, or does not report it
+  never,
+  madvise, ///< to ranges for which the program asks by MADV_HUGEPAGE
+  always,
+};
+[[nodiscard]] huge_page_mode read_huge_page_mode(kernel& from);
 
 /// The memory policy of the calling thread.
 struct task_policy {

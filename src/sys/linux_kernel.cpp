@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 
 #include <fmt/core.h>
 
@@ -169,6 +170,11 @@ class linux_kernel final : public kernel {
     return to_errno(raw::sched_setaffinity(tid, mask.size_bytes(), mask.data()));
   }
 
+  int disable_huge_pages(bool disabled) override {
+    return to_errno(
+        raw::call(SYS_prctl, PR_SET_THP_DISABLE, static_cast<long>(disabled), 0L, 0L, 0L));
+  }
+
   answer<cpu_id> current_cpu() override {
     unsigned cpu = 0;
     const long result = raw::getcpu(&cpu, nullptr);
@@ -221,6 +227,27 @@ class linux_kernel final : public kernel {
 kernel& real_kernel() {
   static linux_kernel the_kernel;
   return the_kernel;
+}
+
+huge_page_mode read_huge_page_mode(kernel& from) {
+  const std::string folder = "/sys/kernel/mm/transparent_hugepage/";
+  const auto is = [&](const std::string& file, std::string_view word) {
+    return from.read_file((folder + file).c_str()).value.find(word) != std::string::npos;
+  };
+  // Since Linux 6.8 each size has a mode of its own, usually "inherit".
+  const std::string own = fmt::format("hugepages-{}kB/enabled", from.thp_bytes() >> 10);
+  for (const std::string& file : {own, std::string("enabled")}) {
+    if (is(file, "[never]")) {
+      return huge_page_mode::never;
+    }
+    if (is(file, "[madvise]")) {
+      return huge_page_mode::madvise;
+    }
+    if (is(file, "[always]")) {
+      return huge_page_mode::always;
+    }
+  }
+  return huge_page_mode::unavailable;
 }
 
 answer<task_policy> read_task_policy() {

@@ -137,7 +137,8 @@ int child_end::exit_code() const noexcept {
 }
 
 child_end run_child(const std::function<void()>& become,
-                    const std::function<void(int pid)>& prepare) {
+                    const std::function<void(int pid)>& prepare,
+                    const std::function<void()>& finish) {
   word_pipe go;      // a word means begin; no word: the launcher has died or given up
   word_pipe refusal; // a word means that exec failed; exec closes it
   child_end how;
@@ -174,6 +175,9 @@ child_end run_child(const std::function<void()>& become,
   go.send(0);
   how.started = !refusal.receive();
   how.wait_status = wait_for(program, signals);
+  if (finish) {
+    finish();
+  }
   return how;
 }
 

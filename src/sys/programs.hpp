@@ -50,9 +50,12 @@ struct child_end {
 /// Runs `become`, which must replace the process, in a child, and waits for its end. In the child,
 /// exceptions of `become` leave this function, too, so that one place reports errors and sets exit
 /// codes. `prepare`, if set, is called with the child's pid before `become` begins; its exceptions
-/// leave this function, and the child ends silently.
+/// leave this function, and the child ends silently. `finish`, if set, is called after the child's
+/// end; it must not throw. From before `prepare` until after `finish`, signals do not end this
+/// process.
 [[nodiscard]] child_end run_child(const std::function<void()>& become,
-                                  const std::function<void(int pid)>& prepare = {});
+                                  const std::function<void(int pid)>& prepare = {},
+                                  const std::function<void()>& finish = {});
 
 /// Ends this process as the child ended: with the same exit code, or by the same signal.
 [[noreturn]] void end_as(const child_end& how);

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "sys/descriptor.hpp"
+#include "sys/signals.hpp"
 
 namespace nodewise::sys {
 
@@ -68,13 +69,15 @@ int spawn(const timed_program& what, int output, int errors, const sigset_t& mas
   ::posix_spawn_file_actions_addopen(&files, STDIN_FILENO, what.input.c_str(), O_RDONLY, 0);
   ::posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
   ::posix_spawn_file_actions_adddup2(&files, errors, STDERR_FILENO);
-  // A group of its own can be killed as a whole. SIGPIPE is ignored here, but not in the program.
+  // A group of its own can be killed as a whole. SIGPIPE and SIGXFSZ may be ignored here, but not
+  // in the program.
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
                                               POSIX_SPAWN_SETSIGDEF);
   ::posix_spawnattr_setsigmask(&attributes, &mask);
   sigset_t defaults;
   ::sigemptyset(&defaults);
   ::sigaddset(&defaults, SIGPIPE);
+  ::sigaddset(&defaults, SIGXFSZ);
   ::posix_spawnattr_setsigdefault(&attributes, &defaults);
   const auto words = pointers_to(what.command);
   const auto variables = pointers_to(what.environment);
@@ -140,6 +143,10 @@ timed_end run_timed(const timed_program& what) {
   const descriptor output = output_file(what.keep_output);
   const descriptor errors = output_file(what.keep_output);
   pid_t pid = 0;
+  if (ending_signals::came()) { // before they were blocked
+    made.how = timed_end::cause::interrupted;
+    return made;
+  }
   const auto begin = std::chrono::steady_clock::now();
   made.errno_value = output && errors
                          ? spawn(what, output.number(), errors.number(), signals.before(), pid)

@@ -13,6 +13,8 @@
 
 #include "base/text.hpp"
 #include "tune/candidate_memory.hpp"
+#include "tune/candidate_ranks.hpp"
+#include "tune/machine_row.hpp"
 
 namespace nodewise::tune {
 
@@ -29,7 +31,9 @@ struct candidate_row {
   place_kind places = place_kind::threads;
   smt_use smt = smt_use::as_needed;
   node_part nodes = node_part::all;
+  balancing_use balancing = balancing_use::as_it_is;
   std::size_t node = 0; ///< of `node_part::node`: a position in `domains()`
+  bool other_pages = false;
 };
 
 constexpr bind_policy bind_close = bind_policy::close;
@@ -44,7 +48,13 @@ constexpr candidate_row candidate_table[] = {
     {.threads = thread_count::cores, .bind = bind_close, .where = memory_way::interleave},
     {.threads = thread_count::cores, .bind = bind_close, .where = memory_way::blocked},
     {.threads = thread_count::cores, .bind = bind_close, .where = memory_way::fast},
+    {.balancing = balancing_use::on},
+    {.balancing = balancing_use::off},
+    {.threads = thread_count::cores, .bind = bind_close, .balancing = balancing_use::on},
+    {.threads = thread_count::cores, .bind = bind_close, .balancing = balancing_use::off},
+    {.threads = thread_count::cores, .bind = bind_close, .other_pages = true},
     {.where = memory_way::interleave},
+    {.other_pages = true},
     {.threads = thread_count::half, .bind = bind_spread},
     {.threads = thread_count::half, .bind = bind_spread, .where = memory_way::interleave},
     {.threads = thread_count::node, .bind = bind_close},
@@ -68,47 +78,17 @@ constexpr candidate_row candidate_table[] = {
 /// Of an option --threads; `run` refuses to bind more.
 constexpr std::size_t most_threads = std::size_t{1} << 13;
 
-/// A row on a machine.
-struct machine_row {
-  std::size_t threads = 0; ///< of --threads; 0: no such option
-  bind_policy bind = bind_policy::none;
-  place_kind places = place_kind::threads;
-  smt_use smt = smt_use::as_needed;
-  node_set nodes;     ///< of -N; empty: no such option
-  std::string memory; ///< of --memory; empty: no such option
-};
+/// The value of --huge-pages that changes which pages the program gets; empty if none does.
+std::string_view other_huge_pages(sys::huge_page_mode now) {
+  return now == sys::huge_page_mode::madvise  ? "on"
+         : now == sys::huge_page_mode::always ? "off"
+                                              : "";
+}
 
 std::size_t cores_with(const topology& on, const cpu_set& cpus) {
   const std::vector<cpu_set> cores = on.places(place_kind::cores);
   return static_cast<std::size_t>(
       std::ranges::count_if(cores, [&](const cpu_set& core) { return !(core & cpus).empty(); }));
-}
-
-std::vector<std::string> options_of(const machine_row& of) {
-  std::vector<std::string> all;
-  const auto add = [&](const char* name, std::string value) {
-    all.emplace_back(name);
-    all.push_back(std::move(value));
-  };
-  if (!of.nodes.empty()) {
-    add("-N", of.nodes.to_string());
-  }
-  if (of.threads != 0) {
-    add("--threads", fmt::format("{}", of.threads));
-  }
-  if (of.bind != bind_policy::none) {
-    add("--bind", std::string(to_string(of.bind)));
-  }
-  if (of.places == place_kind::nodes) {
-    add("--places", "nodes");
-  }
-  if (of.smt != smt_use::as_needed) {
-    add("--smt", of.smt == smt_use::on ? "on" : "off");
-  }
-  if (!of.memory.empty()) {
-    add("--memory", of.memory);
-  }
-  return all;
 }
 
 void add_if_new(std::vector<setting>& list, setting next) {
@@ -122,6 +102,7 @@ class candidate_maker {
  public:
   candidate_maker(const topology& on, const candidate_request& of)
       : on_(on), domains_(on.domains()), today_(of.threads <= most_threads ? of.threads : 0),
+        balancing_(of.numa_balancing), huge_pages_(other_huge_pages(of.huge_pages)),
         axes_(of.over.begin(), of.over.end()) {
     for (const domain& each : domains_) {
       cpus_ = cpus_ | each.cpus;
@@ -139,6 +120,10 @@ class candidate_maker {
     }
     if (cpus_.size() == cores_) {
       axes_.erase(axis::smt);
+    }
+    // On one node there is nothing to balance.
+    if (on_.memory_nodes().size() < 2) {
+      axes_.erase(axis::balancing);
     }
   }
 
@@ -185,12 +170,26 @@ class candidate_maker {
     if (has(axis::smt)) {
       made.smt = of.smt;
     }
+    if (has(axis::balancing) && of.balancing != balancing_use::as_it_is) {
+      if (!changes_balancing(of.balancing)) {
+        return std::nullopt;
+      }
+      made.balancing = of.balancing;
+    }
     const bool needs_bind = made.memory == "blocked" || made.smt == smt_use::on;
     if (needs_bind) {
       made.bind = of.bind;
     }
+    if (has(axis::pages) && of.other_pages) {
+      made.huge_pages = huge_pages_;
+    }
     made.threads = threads_of(of, made);
     return made;
+  }
+
+  /// Bit 0 is balancing, bit 1 memory tiering, which is off only if both are.
+  [[nodiscard]] bool changes_balancing(balancing_use to) const {
+    return balancing_ && (to == balancing_use::on ? (*balancing_ & 1) == 0 : *balancing_ != 0);
   }
 
   [[nodiscard]] std::size_t threads_of(const candidate_row& of, const machine_row& made) const {
@@ -279,10 +278,10 @@ class candidate_maker {
       return joined(options_of(made), " ");
     }
     const team_layout threads = layout(of);
-    return fmt::format("{};{}",
+    return fmt::format("{};{};{};{}",
                        joined(threads.threads(), ";",
                               [](const thread_place& each) { return each.place.to_string(); }),
-                       of.memory);
+                       of.memory, static_cast<int>(of.balancing), of.huge_pages);
   }
 
   [[nodiscard]] std::size_t cores_of(const machine_row& of) const {
@@ -299,6 +298,8 @@ class candidate_maker {
   const topology& on_;
   std::vector<domain> domains_;
   std::size_t today_;
+  std::optional<int> balancing_;
+  std::string_view huge_pages_; ///< of a row with other pages
   std::set<axis> axes_;
   cpu_set cpus_; ///< of all nodes
   std::size_t cores_ = 0;
@@ -335,7 +336,11 @@ std::vector<setting> candidates(const topology& on, const candidate_request& of)
     next.cores = std::min(next.cores, maker.cores());
     add_if_new(list, std::move(next));
   }
-  if (!of.over.empty()) {
+  if (of.ranks) {
+    for (setting& each : rank_settings(on, of.over)) {
+      add_if_new(list, std::move(each));
+    }
+  } else if (!of.over.empty()) {
     maker.add_to(list);
   }
   return list;

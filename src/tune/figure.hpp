@@ -10,7 +10,7 @@
 
 namespace nodewise::tune {
 
-/// Where the figure of a run comes from. Neither pattern nor file: wall time.
+/// Where the figure of a run comes from. Without any of these: wall time.
 struct figure_source {
   /// An extended regular expression of POSIX. Its first group is the figure, or all of the match
   /// if it has no group.
@@ -19,8 +19,16 @@ struct figure_source {
   /// pattern the last line that is not empty is the figure.
   std::optional<std::string> file;
   bool higher_is_better = false;
+  /// The part of a run in a virtual machine whose counted traffic a model prices: "use", "init",
+  /// "all" or a region.
+  std::optional<std::string> modelled = {};
 
-  [[nodiscard]] bool is_wall_time() const noexcept { return !pattern && !file; }
+  /// The region between marks of the program whose time is the figure.
+  std::optional<std::string> marked = {};
+
+  [[nodiscard]] bool is_wall_time() const noexcept {
+    return !pattern && !file && !modelled && !marked;
+  }
 
   friend bool operator==(const figure_source&, const figure_source&) = default;
 };

@@ -35,6 +35,7 @@ struct logged_run {
   double wall_s = 0;
   double user_s = 0;
   double system_s = 0;
+  std::string output = {}; ///< a hash of what it printed, if outputs are compared
 
   friend bool operator==(const logged_run&, const logged_run&) = default;
 };

@@ -50,6 +50,12 @@ log_json figure_json(const figure_source& of) {
   if (of.file) {
     made["file"] = *of.file;
   }
+  if (of.modelled) {
+    made["modelled"] = *of.modelled;
+  }
+  if (of.marked) {
+    made["marked"] = *of.marked;
+  }
   made["higher_is_better"] = of.higher_is_better;
   return made;
 }
@@ -74,9 +80,6 @@ std::vector<setting> read_settings(const json_field& list) {
   }
   if (all.empty()) {
     list.refuse("there is no candidate", "begin another log");
-  }
-  if (!all.front().options.empty()) {
-    list.refuse("the first candidate has options", "candidate 0 is the program as it is");
   }
   return all;
 }
@@ -107,13 +110,19 @@ race_options read_race(const json_field& field, std::size_t candidates) {
 }
 
 figure_source read_figure(const json_field& field) {
-  field.allow_only({"pattern", "file", "higher_is_better"});
+  field.allow_only({"pattern", "file", "modelled", "marked", "higher_is_better"});
   figure_source made;
   if (const auto pattern = field.find("pattern")) {
     made.pattern = pattern->text();
   }
   if (const auto file = field.find("file")) {
     made.file = file->text();
+  }
+  if (const auto modelled = field.find("modelled")) {
+    made.modelled = modelled->text();
+  }
+  if (const auto marked = field.find("marked")) {
+    made.marked = marked->text();
   }
   made.higher_is_better = field.at("higher_is_better").truth();
   return made;
@@ -132,7 +141,8 @@ std::size_t read_candidate(const json_field& field, std::size_t candidates) {
 }
 
 logged_run read_run(const json_field& field, std::size_t candidates) {
-  field.allow_only({"candidate", "block", "phase", "figure", "wall_s", "user_s", "system_s"});
+  field.allow_only(
+      {"candidate", "block", "phase", "figure", "wall_s", "user_s", "system_s", "output"});
   logged_run made;
   made.run.candidate = read_candidate(field.at("candidate"), candidates);
   made.run.block = read_count(field.at("block"));
@@ -145,17 +155,24 @@ logged_run read_run(const json_field& field, std::size_t candidates) {
   made.wall_s = read_seconds(field.at("wall_s"));
   made.user_s = read_seconds(field.at("user_s"));
   made.system_s = read_seconds(field.at("system_s"));
+  if (const auto output = field.find("output")) {
+    made.output = output->text();
+  }
   return made;
 }
 
 log_json run_json(const logged_run& of) {
-  return {{"candidate", of.run.candidate},
-          {"block", of.run.block},
-          {"phase", phase_names[static_cast<std::size_t>(of.run.in)]},
-          {"figure", of.figure},
-          {"wall_s", finite(of.wall_s)},
-          {"user_s", finite(of.user_s)},
-          {"system_s", finite(of.system_s)}};
+  log_json made{{"candidate", of.run.candidate},
+                {"block", of.run.block},
+                {"phase", phase_names[static_cast<std::size_t>(of.run.in)]},
+                {"figure", of.figure},
+                {"wall_s", finite(of.wall_s)},
+                {"user_s", finite(of.user_s)},
+                {"system_s", finite(of.system_s)}};
+  if (!of.output.empty()) {
+    made["output"] = of.output;
+  }
+  return made;
 }
 
 } // namespace

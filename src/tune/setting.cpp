@@ -139,15 +139,31 @@ setting read_setting(std::string_view text) {
   return made;
 }
 
+bool has_run_mark(const std::vector<std::string>& program) {
+  return std::ranges::find(program, run_mark) != program.end();
+}
+
 std::vector<std::string> command_of(const setting& how, std::vector<std::string> run,
                                     const std::vector<std::string>& program) {
   if (how.options.empty()) {
-    return program;
+    run.clear();
+  } else {
+    run.insert(run.end(), how.options.begin(), how.options.end());
+    run.emplace_back("--");
   }
-  run.insert(run.end(), how.options.begin(), how.options.end());
-  run.emplace_back("--");
-  run.insert(run.end(), program.begin(), program.end());
-  return run;
+  if (!has_run_mark(program)) {
+    run.insert(run.end(), program.begin(), program.end());
+    return run;
+  }
+  std::vector<std::string> made;
+  for (const std::string& word : program) {
+    if (word == run_mark) {
+      made.insert(made.end(), run.begin(), run.end());
+    } else {
+      made.push_back(word);
+    }
+  }
+  return made;
 }
 
 } // namespace nodewise::tune

@@ -32,8 +32,13 @@ struct setting {
 /// them before the race.
 [[nodiscard]] setting read_setting(std::string_view text);
 
-/// The words that start a program with the setting. `run`: the words of `nodewise run`, which are
-/// left out if the program runs as it is.
+/// The word of a command line in whose place `nodewise run` and its options are written:
+/// "mpirun -n 4 {run} ./solver". It may occur several times.
+inline constexpr std::string_view run_mark = "{run}";
+[[nodiscard]] bool has_run_mark(const std::vector<std::string>& program);
+
+/// The words that start a program with the setting. Without a mark the program comes last. `run`:
+/// the words of `nodewise run`, which are left out if the program runs as it is.
 [[nodiscard]] std::vector<std::string> command_of(const setting& how, std::vector<std::string> run,
                                                   const std::vector<std::string>& program);
 

@@ -9,7 +9,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from command import COMMAND, CommandTest, conforms, environment, wait_until
+from command import COMMAND, ROOT, CommandTest, conforms, environment, wait_until
 
 # Under `nodewise run` with 2 threads it is twice as fast as it is, under 3 it is slower.
 FASTER_WITH_TWO = "echo $$ >> ran; case $OMP_NUM_THREADS in 2) echo time 1.0;; 3) echo time 3.0;; *) echo time 2.0;; esac"
@@ -65,6 +65,10 @@ class Tune(CommandTest):
         lines = (self.folder / "log").read_text().split()
         self.assertEqual(lines, ["before", "run", "after"] * (len(lines) // 3))
         self.assertIn("--check ended with exit code 5", self.tune(3, "--check", "exit 5").stderr)
+        # It is not the setting's fault if these fail.
+        only_two = "[ ! -e prepared ] || exit 6; touch prepared"
+        self.assertIn("--prepare ended with exit code 6", self.tune(3, "--prepare", only_two).stderr)
+        self.assertIn("--cleanup ended with exit code 7", self.tune(3, "--cleanup", "exit 7").stderr)
 
     def test_a_program_that_fails_as_it_is_ends_it(self):
         done = self.tune(3, script="echo wrong >&2; exit 4")
@@ -110,6 +114,55 @@ class Tune(CommandTest):
         self.assertTrue(log.read_text().startswith(before))
         self.assertIn("--resume", self.expect(2, *command[1:], "--log", "log", *asked, **changes).stderr)
         self.assertIn("start the same command", self.expect(3, *command[1:], "--resume", "log", "--", "true", **changes).stderr)
+
+    def test_two_settings_are_compared_with_each_other(self):
+        asked = ("tune", "--between", THREE, "--between", TWO, "--figure", "time ([0-9.]+)", "--", "sh", "-c", FASTER_WITH_TWO)
+        text = self.expect(0, *asked, cwd=self.folder).stdout
+        self.assertIn(f"Use {TWO}: it takes 66.7 % ", text)
+        self.assertIn(f"less time than {THREE}, by", text)
+        self.assertIn("two settings are needed, not 1", self.expect(2, "tune", "--between", TWO, "--", "true").stderr)
+        self.assertIn("both settings are the same", self.expect(2, "tune", *("--between", TWO) * 2, "--", "true").stderr)
+
+    def test_a_launcher_gets_the_setting_in_the_place_of_the_mark(self):
+        launcher = self.folder / "launcher"
+        launcher.write_text('#!/bin/sh\necho "$@" >> lines\nshift\n"$@"\n')
+        launcher.chmod(0o755)
+        asked = ["./launcher", "ranks=2", "{run}", "sh", "-c", FASTER_WITH_TWO]
+        result = self.expect_json(0, "tune", "--json", "--candidates", "settings", "--figure", "time ([0-9.]+)", "--", *asked,
+                                  cwd=self.folder, env={"OMP_NUM_THREADS": ""})  # fmt: skip
+        self.assertEqual(result["chosen"], 1)
+        self.assertTrue(result["line"].startswith(f"./launcher ranks=2 nodewise run {TWO} -- sh -c"), result["line"])
+        lines = (self.folder / "lines").read_text()
+        self.assertIn("ranks=2 sh -c", lines)
+        self.assertRegex(lines, f"ranks=2 /.*nodewise run {TWO} -- sh -c")
+        self.assertIn("{run} with --on", self.expect(2, "tune", "--on", "lab:2x2", "--", "x", "{run}", "y").stderr)
+
+    def test_a_plan_is_one_of_the_settings(self):
+        (self.folder / "a plan.json").write_text('{"schema": "nodewise/plan/1", "objects": []}')
+        listed = self.expect(0, "tune", "--dry-run", "--plan", "a plan.json", "--", "true", cwd=self.folder).stdout
+        self.assertEqual(listed.splitlines()[:2], ["as it is", "--plan 'a plan.json'"])
+        (self.folder / "a plan.json").write_text("{}")
+        self.expect(3, "tune", "--dry-run", "--plan", "a plan.json", "--", "true", cwd=self.folder)
+
+    def test_a_phase_is_the_time_between_marks(self):
+        source = "#include <nodewise/marker.h>\n#include <stdlib.h>\n#include <time.h>\nint main(void) {\n"
+        source += "  const char* n = getenv(\"OMP_NUM_THREADS\");\n  struct timespec t = {0, n && *n == '2' ? 20000000 : 80000000};\n"
+        source += "  NODEWISE_MARKER_START(\"solve\");\n  nanosleep(&t, NULL);\n  NODEWISE_MARKER_STOP(\"solve\");\n"
+        source += "  t.tv_nsec = 100000000 - t.tv_nsec;\n  nanosleep(&t, NULL);\n  return 0;\n}\n"
+        (self.folder / "marked.c").write_text(source)
+        subprocess.run(["cc", f"-I{ROOT}/include", "marked.c", "-o", "marked"], cwd=self.folder, check=True)
+        asked = ("tune", "--candidates", "settings", "--json", "--region")
+        changes = {"cwd": self.folder, "env": {"OMP_NUM_THREADS": ""}}
+        result = self.expect_json(0, *asked, "solve", "--", "./marked", **changes)
+        self.assertEqual((result["figure"], result["phase"]), ("time between marks", "solve"))
+        # A sleep is never shorter than asked.
+        self.assertTrue(all(each >= 0.08 for each in result["candidates"][0]["figures"]))
+        self.assertTrue(all(each >= 0.02 for each in result["candidates"][1]["figures"]))
+        self.assertIn("solve", self.expect(3, *asked, "other", "--", "./marked", **changes).stderr)
+
+    def test_figures_exclude_each_other(self):
+        self.assertIn("--on lab:MACHINE", self.expect(2, "tune", "--phase", "init", "--", "true").stderr)
+        self.assertIn("--on and --figure", self.expect(2, "tune", "--on", "lab:2x2", "--figure", "x", "--", "true").stderr)
 
     def test_the_list_of_settings_needs_no_run(self):
         listed = self.expect(0, "tune", "--dry-run", "--try", "--memory interleave", "--", "true").stdout.splitlines()

@@ -46,6 +46,15 @@ TEST(AgentSettings, NothingIsLeftOfSettingsThatAreReadAnew) {
   }
 }
 
+TEST(AgentSettings, AHugePageIsAPowerOfTwo) {
+  EXPECT_EQ(parsed("v3;threshold=1;huge=2097152").read.huge_page_bytes, std::size_t{2} << 20);
+  const auto owned = std::make_unique<settings>();
+  for (const char* text :
+       {"v3;threshold=1;huge=", "v3;threshold=1;huge=0", "v3;threshold=1;huge=3"}) {
+    EXPECT_STREQ(parse(text, *owned), "an invalid size of huge pages") << text;
+  }
+}
+
 TEST(AgentSettings, OnlyWatchingNeedsNoOwners) {
   EXPECT_TRUE(parsed("v3;threshold=1;observe").read.observe);
   EXPECT_EQ(parsed("v3;threshold=1;observe").read.owners.runs, 0U);

@@ -26,6 +26,12 @@ class refusing_kernel : public test::fake_kernel {
   refusing_kernel() : fake_kernel({node_id{0}, node_id{1}}) {}
   int set_mempolicy(sys::policy, const node_set&) override { return policy_answer; }
   int policy_answer = 0;
+  int disable_huge_pages(bool disabled) override {
+    huge_pages_disabled = disabled;
+    return huge_answer;
+  }
+  std::optional<bool> huge_pages_disabled;
+  int huge_answer = 0;
 };
 
 class Apply : public testing::Test {
@@ -47,6 +53,18 @@ TEST_F(Apply, RefusalsNameTheCallTheErrnoAndACure) {
     EXPECT_THAT(e.answered(), HasSubstr("set_mempolicy was refused: EPERM"));
     EXPECT_THAT(e.hint(), HasSubstr("seccomp"));
   }
+}
+
+TEST_F(Apply, HugePagesChangeOnlyIfRequested) {
+  apply(what, "", kernel);
+  EXPECT_FALSE(kernel.huge_pages_disabled);
+  what.huge_pages = true;
+  apply(what, "", kernel);
+  EXPECT_EQ(kernel.huge_pages_disabled, false);
+  what.huge_pages = false;
+  kernel.huge_answer = EINVAL;
+  EXPECT_THROW(apply(what, "", kernel), error);
+  EXPECT_EQ(kernel.huge_pages_disabled, true);
 }
 
 TEST_F(Apply, SetsAndRemovesVariables) {

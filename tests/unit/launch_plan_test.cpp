@@ -69,6 +69,40 @@ TEST_F(Plan, NumactlsOptionsMeanTheSame) {
             "numactl --physcpubind=2-3 --membind=0-1 -- /bin/sh -c true\n");
 }
 
+TEST_F(Plan, HugePagesOffNeedNoAgent) {
+  options.huge_pages = false;
+  const plan what = make();
+  EXPECT_EQ(what.huge_pages, false);
+  EXPECT_FALSE(what.agent);
+  EXPECT_THAT(shell_text(what), HasSubstr("PR_SET_THP_DISABLE, 1"));
+}
+
+TEST_F(Plan, HugePagesOnAreTheAgentsForArraysThatHoldOne) {
+  options.huge_pages = true;
+  options.huge_page_mode = sys::huge_page_mode::madvise;
+  options.huge_page_bytes = std::size_t{2} << 20;
+  const plan what = make();
+  EXPECT_EQ(what.huge_pages, true);
+  EXPECT_THAT(shell_text(what), HasSubstr("'v3;threshold=2097152;huge=2097152'"));
+  memory("blocked");
+  EXPECT_EQ(make().agent->threshold_bytes, std::size_t{1} << 20);
+  EXPECT_EQ(make().agent->huge_page_bytes, std::size_t{2} << 20);
+}
+
+TEST_F(Plan, HugePagesThatTheKernelNeverGivesAreAWarningAndUnderStrictAnError) {
+  options.huge_pages = true;
+  options.huge_page_bytes = std::size_t{2} << 20;
+  for (const auto mode : {sys::huge_page_mode::never, sys::huge_page_mode::unavailable}) {
+    options.huge_page_mode = mode;
+    options.strict = false;
+    const plan what = make();
+    EXPECT_FALSE(what.agent || what.huge_pages);
+    EXPECT_THAT(what.warnings, ElementsAre(HasSubstr("--huge-pages on: ")));
+    options.strict = true;
+    EXPECT_THROW((void)make(), not_started);
+  }
+}
+
 TEST_F(Plan, OnePreferredNodeNeedsNoNewKernel) {
   memory(placements::kind::prefer, "1");
   EXPECT_EQ(make().memory->mode, sys::policy::preferred);

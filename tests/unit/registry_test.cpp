@@ -163,7 +163,8 @@ TEST(Help, AVerbMayReplaceGeneralTexts) {
 
 TEST(Help, AVerbThatRunsInAMachineListsItsExitCodes) {
   for (const verb& v : all_verbs()) {
-    if (std::ranges::find(v.flags, &flags::on) == v.flags.end()) {
+    // To `tune`, the end of one run's machine is the end of one setting.
+    if (v.name == "tune" || std::ranges::find(v.flags, &flags::on) == v.flags.end()) {
       continue;
     }
     for (const int code : {exit_code::refused, exit_code::time_limit, exit_code::not_started,

@@ -2,6 +2,7 @@
 //
 // Settings as text, and the lists of settings on recorded machines.
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -96,19 +97,21 @@ TEST(TuneSetting, RefusesWhatIsNoSetting) {
 }
 
 TEST(TuneAxes, AreReadFromAList) {
-  EXPECT_THAT(read_axes("threads,bind,memory,smt,nodes"),
-              ElementsAre(axis::threads, axis::bind, axis::memory, axis::smt, axis::nodes));
+  EXPECT_THAT(read_axes("threads,bind,memory,smt,nodes,pages,balancing"),
+              ElementsAre(axis::threads, axis::bind, axis::memory, axis::smt, axis::nodes,
+                          axis::pages, axis::balancing));
   const auto refused = [](std::string_view list) {
     return refusal_of([&] { (void)read_axes(list); }, error_kind::usage);
   };
-  EXPECT_THAT(refused("threads,color"), AllOf(HasSubstr("there is no axis 'color'"),
-                                              HasSubstr("threads, bind, memory, smt, nodes")));
+  EXPECT_THAT(refused("threads,color"),
+              AllOf(HasSubstr("there is no axis 'color'"),
+                    HasSubstr("threads, bind, memory, smt, nodes, pages, balancing")));
   EXPECT_THAT(refused(""), HasSubstr("there is no axis ''"));
   EXPECT_THAT(refused("bind,"), HasSubstr("there is no axis ''"));
   EXPECT_THAT(refused("bind,smt,bind"), HasSubstr("bind is given twice"));
 }
 
-const std::vector<axis> all_axes = read_axes("threads,bind,memory,smt,nodes");
+const std::vector<axis> all_axes = read_axes("threads,bind,memory,smt,nodes,pages,balancing");
 
 /// All subsets of the axes.
 std::vector<std::vector<axis>> sets_of_axes() {
@@ -131,7 +134,8 @@ TEST_P(TuneCandidates, BeginWithTodaysAndAreFewAndDifferent) {
   const topology on = GetParam().load();
   for (const std::vector<axis>& over : sets_of_axes()) {
     for (const std::size_t threads : {0U, 1U, 4U, 1000000000U}) {
-      const std::vector<std::string> all = texts(candidates(on, {over, {}, threads}));
+      const std::vector<std::string> all =
+          texts(candidates(on, {over, {}, threads, false, 1, sys::huge_page_mode::madvise}));
       EXPECT_EQ(all.front(), "as it is");
       EXPECT_LE(all.size(), most_candidates);
       EXPECT_EQ(std::set<std::string>(all.begin(), all.end()).size(), all.size());
@@ -231,6 +235,25 @@ TEST(TuneCandidatesOf, SingleAxes) {
               ElementsAre("as it is", "-N 0", "-N 0-1", "-N 0-2,33"));
 }
 
+TEST(TuneCandidatesOf, KernelsWhoseBalancingCanBeSwitched) {
+  const auto over = [](const char* axes, std::optional<int> now) {
+    return texts_on("24em64t-2n6c2t-pci.xml", {read_axes(axes), {}, 0, false, now});
+  };
+  EXPECT_THAT(over("balancing", 0), ElementsAre("as it is", "--numa-balancing on"));
+  EXPECT_THAT(over("balancing", 1), ElementsAre("as it is", "--numa-balancing off"));
+  EXPECT_THAT(over("balancing", 2), // memory tiering
+              ElementsAre("as it is", "--numa-balancing on", "--numa-balancing off"));
+  EXPECT_THAT(over("balancing", std::nullopt), ElementsAre("as it is"));
+  EXPECT_THAT(over("threads,bind,balancing", 0),
+              AllOf(Contains("--numa-balancing on"),
+                    Contains("--threads 12 --bind close --numa-balancing on"),
+                    Not(Contains(HasSubstr("--numa-balancing off")))));
+  EXPECT_EQ(over("threads,bind,memory", 0), over("threads,bind,memory", std::nullopt));
+  EXPECT_THAT(
+      texts(candidates(topology(test::grid(1, 2, 1)), {{axis::balancing}, {}, 0, false, 0})),
+      ElementsAre("as it is"));
+}
+
 TEST(TuneCandidatesOf, SmallMachines) {
   const auto on = [](int nodes, int cores, int smt) {
     return texts(candidates(topology(test::grid(nodes, cores, smt)), {all_axes, {}, 0}));
@@ -256,6 +279,30 @@ TEST(TuneCandidatesOf, ProgramsWithTheirOwnNumberOfThreads) {
             8U);
 }
 
+TEST(TuneCandidatesOf, KernelsThatGiveHugePages) {
+  using sys::huge_page_mode;
+  const auto under = [](huge_page_mode mode, std::vector<axis> over) {
+    candidate_request of;
+    of.over = std::move(over);
+    of.huge_pages = mode;
+    return texts_on("24em64t-2n6c2t-pci.xml", of);
+  };
+  for (const huge_page_mode none : {huge_page_mode::unavailable, huge_page_mode::never}) {
+    EXPECT_THAT(under(none, {axis::pages}), ElementsAre("as it is"));
+  }
+  EXPECT_THAT(under(huge_page_mode::madvise, {axis::pages}),
+              ElementsAre("as it is", "--huge-pages on"));
+  EXPECT_THAT(under(huge_page_mode::always, {axis::pages}),
+              ElementsAre("as it is", "--huge-pages off"));
+  EXPECT_THAT(under(huge_page_mode::always, {axis::bind, axis::memory}),
+              Not(Contains(HasSubstr("--huge-pages"))));
+  candidate_request standard;
+  standard.huge_pages = huge_page_mode::madvise;
+  EXPECT_THAT(
+      texts_on("24em64t-2n6c2t-pci.xml", standard),
+      AllOf(Contains("--huge-pages on"), Contains("--threads 12 --bind close --huge-pages on")));
+}
+
 TEST(TuneCandidatesOf, MachinesWithMeasuredCosts) {
   const auto weighted = [](double fast, const char* source) {
     machine on = test::grid(2, 2);
@@ -273,6 +320,35 @@ TEST(TuneCandidatesOf, MachinesWithMeasuredCosts) {
       {"bandwidth", node_id{0}, node_id{0}, 10, "GB/s", "measured today"},
       {"bandwidth", node_id{1}, node_id{1}, 20, "GB/s", "measured today, disturbed by other work"}};
   EXPECT_THAT(texts(candidates(topology(disturbed), {})), Not(Contains(expected)));
+}
+
+TEST(TuneCandidatesOf, RanksOfALauncher) {
+  candidate_request ranks;
+  ranks.ranks = true;
+  EXPECT_THAT(texts_on("48amd64-4d2n6c-sparse", ranks),
+              ElementsAre("as it is", "--ranks-per node --bind close",
+                          "--ranks-per socket --bind close", "--ranks-per core --bind close",
+                          "--ranks-per node --bind close --memory interleave",
+                          "--memory interleave"));
+  ranks.over = {axis::memory};
+  EXPECT_THAT(texts_on("24em64t-2n6c2t-pci.xml", ranks),
+              ElementsAre("as it is", "--memory interleave"));
+  ranks.over = {axis::bind};
+  EXPECT_THAT(
+      texts_on("24em64t-2n6c2t-pci.xml", ranks),
+      ElementsAre("as it is", "--ranks-per node --bind close", "--ranks-per core --bind close"));
+}
+
+TEST(TuneSetting, StandsInThePlaceOfTheMark) {
+  const setting two = read_setting("--threads 2");
+  const std::vector<std::string> run = {"nodewise", "run"};
+  EXPECT_THAT(command_of(two, run, {"mpirun", "{run}", "./a", ":", "{run}", "./b"}),
+              ElementsAre("mpirun", "nodewise", "run", "--threads", "2", "--", "./a", ":",
+                          "nodewise", "run", "--threads", "2", "--", "./b"));
+  EXPECT_THAT(command_of({}, run, {"mpirun", "-n", "4", "{run}", "./a"}),
+              ElementsAre("mpirun", "-n", "4", "./a"));
+  EXPECT_THAT(command_of(two, run, {"./a", "{run"}),
+              ElementsAre("nodewise", "run", "--threads", "2", "--", "./a", "{run"));
 }
 
 TEST(TuneCandidatesOf, TriesComeFirst) {

@@ -230,7 +230,6 @@ TEST_F(TuneLog, DamageOfTheHeaderIsNamed) {
   EXPECT_THAT(refused_field("/command/1", 5), HasSubstr("line 1: command[1]"));
   EXPECT_THAT(refused_field("/candidates", nlohmann::json::array()),
               HasSubstr("line 1: candidates"));
-  EXPECT_THAT(refused_field("/candidates/0/options", {"-x"}), HasSubstr("candidate 0"));
   EXPECT_THAT(refused_field("/candidates/1/cores", -1), HasSubstr("candidates[1].cores"));
   EXPECT_THAT(refused_field("/race/error", 2), HasSubstr("line 1: race"));
   EXPECT_THAT(refused_field("/race/most_runs", 1000), HasSubstr("line 1: race"));

@@ -12,7 +12,8 @@ inline constexpr auto run_flags = join(
     std::array{&flags::cpunodebind, &flags::physcpubind, &flags::all_processors, &flags::bind,
                &flags::pin, &flags::threads, &flags::main_thread, &flags::places, &flags::smt,
                &flags::ranks_per},
-    flags::memory_placement, std::array{&flags::verify, &flags::show, &flags::hardware},
+    flags::memory_placement,
+    std::array{&flags::numa_balancing, &flags::verify, &flags::show, &flags::hardware},
     flags_of(run_forms), std::array{&flags::output, &flags::strict, &flags::dry_run, &flags::quiet},
     on_a_machine, std::array{&flags::on_no_count, &flags::on_counts}, every_verb);
 inline constexpr std::array run_examples = {

@@ -154,6 +154,9 @@ ordered_json memory_json(const run_result& result) {
   } else if (asked.memory && !asked.memory->nodes.empty()) {
     memory["nodes"] = asked.memory->nodes.to_string();
   }
+  if (asked.huge_pages) {
+    memory["huge_pages"] = *asked.huge_pages ? "on" : "off";
+  }
   if (asked.agent) {
     memory["threshold_bytes"] = asked.agent->threshold_bytes;
     if (!asked.agent->rules.empty()) {
@@ -167,6 +170,9 @@ ordered_json memory_json(const run_result& result) {
 ordered_json asked_json(const run_result& result) {
   const launch::plan& asked = result.asked;
   ordered_json made = {{"memory", memory_json(result)}};
+  if (asked.numa_balancing) {
+    made["numa_balancing"] = *asked.numa_balancing ? "on" : "off";
+  }
   if (asked.affinity) {
     made["cpus"] = asked.affinity->to_string();
   }

@@ -159,7 +159,9 @@ bool report_run(const run_result& result, const invocation& given) {
                                  const invocation& given) {
   check_output(given);
   const launch::outcome found = launch::supervise(what, sys::real_kernel());
-  if (found.started) {
+  if (!what.supervised) {
+    warn(found.warnings, given);
+  } else if (found.started) {
     const std::string file = launch::find_executable(what.command.front(), std::getenv("PATH"));
     const bool as_asked = report_run({what, found, here, make_site_namer(file)}, given);
     if (!as_asked && given.has(flags::strict) && found.wait_status == 0) {

@@ -17,10 +17,12 @@ namespace flags {
 
 inline constexpr flag over{.name = "over",
                            .value = "AXES",
-                           .standard = "threads,bind,memory",
+                           .standard = "threads,bind,memory,pages",
                            .group = group::settings,
                            .help = "try settings that differ in these: threads, bind, memory, smt "
-                                   "(hardware threads), nodes"};
+                                   "(hardware threads), nodes, pages (huge pages), balancing (the "
+                                   "kernel's NUMA balancing, for the whole system during a run; "
+                                   "root only)"};
 inline constexpr flag attempt{.name = "try",
                               .value = "'OPTIONS'",
                               .kind = flag_kind::list,
@@ -32,6 +34,13 @@ inline constexpr flag candidates{.name = "candidates",
                                  .group = group::settings,
                                  .help = "try only the settings in FILE: options of run, one "
                                          "setting on each line"};
+inline constexpr flag between{
+    .name = "between",
+    .value = "'OPTIONS'",
+    .kind = flag_kind::list,
+    .group = group::settings,
+    .help = "compare only two settings; give the option twice: --between '--bind close' --between "
+            "'--bind spread'. An empty text is the program as it is"};
 inline constexpr flag figure{.name = "figure",
                              .value = "REGEX",
                              .standard = "the wall time",

@@ -3,22 +3,35 @@
 // The help of `tune`: its options, examples and exit codes.
 #pragma once
 
+#include "cli/start/flags.hpp"
 #include "cli/verbs/help_parts.hpp"
 #include "cli/verbs/tune/flags.hpp"
 
 namespace nodewise::cli {
 
 inline constexpr auto tune_flags = join(
-    std::array<flag_list, 3>{&flags::over, &flags::attempt, &flags::candidates},
-    std::array<flag_list, 5>{&flags::figure, &flags::figure_file, &flags::higher, &flags::equal,
-                             &flags::within},
+    std::array<flag_list, 5>{&flags::over, &flags::attempt, &flags::candidates, &flags::between,
+                             &flags::plan},
+    std::array<flag_list, 7>{&flags::figure, &flags::figure_file, &flags::region, &flags::phase,
+                             &flags::higher, &flags::equal, &flags::within},
     std::array<flag_list, 7>{&flags::most_runs, &flags::run_timeout, &flags::same_output,
                              &flags::check_command, &flags::prepare, &flags::cleanup, &flags::seed},
     std::array<flag_list, 2>{&flags::tune_log, &flags::resume}, flags_of(tune_forms),
     std::array<flag_list, 4>{&flags::dry_run, &flags::output, &flags::strict, &flags::quiet},
-    every_verb);
-inline constexpr std::array<excluded_pair, 3> tune_excludes = {
-    {{&flags::candidates, &flags::over},
+    on_a_machine, every_verb);
+inline constexpr std::array<excluded_pair, 14> tune_excludes = {
+    {{&flags::region, &flags::phase},
+     {&flags::region, &flags::figure},
+     {&flags::region, &flags::figure_file},
+     {&flags::region, &flags::higher},
+     {&flags::between, &flags::over},
+     {&flags::between, &flags::attempt},
+     {&flags::between, &flags::candidates},
+     {&flags::between, &flags::plan},
+     {&flags::on, &flags::figure},
+     {&flags::on, &flags::figure_file},
+     {&flags::on, &flags::higher},
+     {&flags::candidates, &flags::over},
      {&flags::candidates, &flags::attempt},
      {&flags::tune_log, &flags::resume}}};
 inline constexpr std::array tune_examples = {
@@ -28,18 +41,32 @@ inline constexpr std::array tune_examples = {
             "compare a figure that the program prints instead of its wall time"},
     example{"nodewise tune --try '--bind close --memory blocked' --over threads -- ./solver",
             "also try a setting of your own"},
+    example{"nodewise tune --on lab:westmere-2x6 -- ./solver",
+            "compare the times that a model predicts for another machine, from memory traffic "
+            "counted in a virtual one"},
+    example{"nodewise tune -- mpirun --bind-to none -n 4 {run} ./solver",
+            "try settings under an MPI launcher: nodewise run and its options replace {run}"},
     example{"nodewise tune --log solver.tune --same-output -- ./solver",
             "keep each run in a file, and drop settings under which the output differs"},
 };
-inline constexpr std::array<verb_flag_text, 3> tune_texts = {
-    {{&flags::dry_run, "list the settings and run nothing"},
+inline constexpr std::array<verb_flag_text, 7> tune_texts = {
+    {{&flags::region, "compare the time between NODEWISE_MARKER_START(\"NAME\") and "
+                      "NODEWISE_MARKER_STOP(\"NAME\") in the program"},
+     {&flags::phase, "with --on, compare the predicted time of: use (after each page was "
+                     "initialised), init (while it was initialised), all"},
+     {&flags::plan, "also try the plan in FILE, from `nodewise profile --write-plan FILE`"},
+     {&flags::on, "run in a virtual machine, and compare the times that a model predicts from the "
+                  "counted memory traffic: lab:NAME from `nodewise lab list`, "
+                  "lab:NODESxCORES[xTHREADS] such as lab:4x2, or lab:./FILE.json"},
+     {&flags::dry_run, "list the settings and run nothing"},
      {&flags::strict, "exit with code 1 if the runs did not decide between the settings"},
      {&flags::quiet, "print only the command line to use"}}};
 inline constexpr auto tune_codes = join(
-    std::array<verb_exit, 2>{
+    std::array<verb_exit, 3>{
         {{exit_code::check_failed, "with --strict, the runs did not decide"},
          {exit_code::bad_input,
-          "the program fails as it is, prints no figure, or a file is invalid"}}},
+          "the program fails as it is, prints no figure, or a file is invalid"},
+         {exit_code::refused}}},
     std::array<verb_exit, 4>{{{exit_code::not_started, "nodewise failed before the program "
                                                        "started"},
                               {exit_code::not_executable},
@@ -55,7 +82,8 @@ inline constexpr verb tune_verb{
         "Settings that are probably not the best are set aside after a few runs. Then the best one "
         "runs again, and so does the program as it is. These runs decide: tune names a faster "
         "setting (wrongly in at most 5 % of calls), or advises to keep what you have. Prints the "
-        "command line to use. Nothing else should run on the machine meanwhile.",
+        "command line to use. Nothing else should run on the machine meanwhile. In a command line "
+        "with the word {run}, `nodewise run` and its options are written in its place.",
     .flags = tune_flags,
     .flag_texts = tune_texts,
     .excludes = tune_excludes,

@@ -89,7 +89,16 @@ std::string tune_json(const tuned& what) {
   ordered_json all = report::envelope("tune", 1, machine_json(what.on.machine()),
                                       settings_json(sys::real_kernel()));
   all["command"] = what.program;
-  all["figure"] = what.figure.is_wall_time() ? "wall time" : what.figure.pattern.value_or("file");
+  if (what.figure.modelled) {
+    all["figure"] = "predicted time";
+    all["on"] = what.lab;
+    all["phase"] = *what.figure.modelled;
+  } else if (what.figure.marked) {
+    all["figure"] = "time between marks";
+    all["phase"] = *what.figure.marked;
+  } else {
+    all["figure"] = what.figure.is_wall_time() ? "wall time" : what.figure.pattern.value_or("file");
+  }
   all["higher_is_better"] = what.figure.higher_is_better;
   all["verdict"] = word_of(what.standing.result, what.interrupted);
   all["line"] = line_of(what, chosen(what));

@@ -70,7 +70,10 @@ void add_observations(tuned& to, const memory_watch& memory) {
   }
   const std::vector<double> noise = tune::residuals(logs, candidates);
   constexpr double sure = 0.01;
-  if (const auto trend = tune::trend_of(begins_of(runs), noise); trend.p < sure) {
+  constexpr double shortest = 60; // a trend of a few seconds says nothing of an hour
+  const std::vector<double> begins = begins_of(runs);
+  const bool is_long = !begins.empty() && begins.back() - begins.front() >= shortest;
+  if (const auto trend = tune::trend_of(begins, noise); is_long && trend.p < sure) {
     to.remarks.push_back(fmt::format("figures drifted by {} an hour; runs in random order are "
                                      "affected alike",
                                      percent_text(trend.per_hour)));

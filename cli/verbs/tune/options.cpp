@@ -1,6 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "cli/verbs/tune/options.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -10,9 +11,14 @@
 
 #include "base/numbers.hpp"
 #include "base/text.hpp"
+#include "cli/start/flags.hpp"
 #include "cli/start/start_run.hpp"
 #include "cli/verbs/tune/flags.hpp"
+#include "cli/verbs/tune/lab.hpp"
 #include "launch/executable.hpp"
+#include "launch/numa_balancing.hpp"
+#include "plan/plan_json.hpp"
+#include "sys/kernel.hpp"
 #include "topology/json_field.hpp"
 #include "topology/machine_json.hpp"
 #include "tune/candidates.hpp"
@@ -41,6 +47,23 @@ std::size_t threads_of_program() {
   return text == nullptr ? 0 : parse_number<std::size_t>(text).value_or(0);
 }
 
+/// Those of --between.
+std::vector<tune::setting> two_settings(const std::vector<std::string_view>& texts) {
+  if (texts.size() != 2) {
+    throw error(error_kind::usage, option_name(flags::between),
+                fmt::format("two settings are needed, not {}", texts.size()),
+                "give it twice, once for each setting");
+  }
+  return for_option(flags::between, [&] {
+    std::vector<tune::setting> two = {tune::read_setting(texts[0]), tune::read_setting(texts[1])};
+    if (two[0] == two[1]) {
+      throw error(error_kind::usage, tune::text(two[0]), "both settings are the same",
+                  "give two different ones");
+    }
+    return two;
+  });
+}
+
 std::vector<tune::setting> settings_of(const invocation& given, const topology& here) {
   if (const auto file = given.text(flags::candidates)) {
     const std::string name(*file);
@@ -49,7 +72,15 @@ std::vector<tune::setting> settings_of(const invocation& given, const topology& 
                    largest_result_file),
         name);
   }
+  if (const auto two = given.texts(flags::between); !two.empty()) {
+    return two_settings(two);
+  }
   tune::candidate_request request;
+  request.ranks = tune::has_run_mark(given.program);
+  if (const auto plan = given.text(flags::plan)) {
+    (void)plans::read_plan(std::string(*plan));
+    request.tries.push_back("--plan " + shell_word(*plan));
+  }
   if (const auto over = given.text(flags::over)) {
     request.over = for_option(flags::over, [&] { return tune::read_axes(*over); });
   }
@@ -57,6 +88,18 @@ std::vector<tune::setting> settings_of(const invocation& given, const topology& 
     request.tries.emplace_back(text);
   }
   request.threads = threads_of_program();
+  if (std::ranges::find(request.over, tune::axis::balancing) != request.over.end()) {
+    if (given.has(flags::on)) {
+      throw error(error_kind::usage, "--over balancing with --on",
+                  "a virtual machine has its own NUMA balancing",
+                  "leave this axis out; --on-numa-balancing sets it for all runs");
+    }
+    request.numa_balancing =
+        launch::changeable_numa_balancing("--over balancing", sys::real_kernel());
+  }
+  if (!given.has(flags::on)) { // counted lines do not depend on them
+    request.huge_pages = sys::read_huge_page_mode(sys::real_kernel());
+  }
   return for_option(flags::attempt, [&] { return tune::candidates(here, request); });
 }
 
@@ -71,10 +114,12 @@ void check_groups(const invocation& given) {
 }
 
 /// Parses each setting as `run` does: an error must not come in the middle of a race.
-void check_settings(const std::vector<tune::setting>& all,
-                    const std::vector<std::string>& program) {
-  for (std::size_t i = 1; i < all.size(); ++i) {
-    const std::vector<std::string> line = tune::command_of(all[i], {"run"}, program);
+void check_settings(const std::vector<tune::setting>& all) {
+  for (const tune::setting& each : all) {
+    if (each.options.empty()) {
+      continue; // the program as it is
+    }
+    const std::vector<std::string> line = tune::command_of(each, {"run"}, {"program"});
     std::vector<const char*> words;
     for (const std::string& word : line) {
       words.push_back(word.c_str());
@@ -84,9 +129,8 @@ void check_settings(const std::vector<tune::setting>& all,
       check_groups(read);
       (void)read_run_options(read);
     } catch (const error& e) {
-      throw error(error_kind::usage,
-                  fmt::format("the setting {}: {}", tune::text(all[i]), e.asked()), e.answered(),
-                  e.hint());
+      throw error(error_kind::usage, fmt::format("the setting {}: {}", tune::text(each), e.asked()),
+                  e.answered(), e.hint());
     }
   }
 }
@@ -104,6 +148,26 @@ std::string identity_of(const std::string& program) {
   return nlohmann::json{
       {"file", fs::absolute(file).string()}, {"bytes", bytes}, {"changed", changed}}
       .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+/// The program's name: after {run}, if a launcher starts it.
+const std::string& program_in(const std::vector<std::string>& command) {
+  const auto mark = std::ranges::find(command, tune::run_mark);
+  return mark == command.end() || mark + 1 == command.end() ? command.front() : *(mark + 1);
+}
+
+/// Throws `error` (usage) for options that work only in a virtual machine, or only outside.
+void check_places(const invocation& given) {
+  if (given.has(flags::phase) && !given.has(flags::on)) {
+    throw error(error_kind::usage, option_name(flags::phase),
+                "the phases of a run are known only in a virtual machine",
+                "add --on lab:MACHINE, or mark the part and name it: --region NAME");
+  }
+  if (given.has(flags::on) && tune::has_run_mark(given.program)) {
+    throw error(error_kind::usage, "{run} with --on",
+                "a launcher in a virtual machine gets no settings",
+                "leave {run} out, or tune without --on");
+  }
 }
 
 run_rules rules_of(const invocation& given) {
@@ -128,12 +192,19 @@ tune_request read_tune_options(const invocation& given, const topology& here) {
   tune::log_header& race = made.race;
   race.command = given.program;
   race.candidates = settings_of(given, here);
-  check_settings(race.candidates, race.command);
+  check_settings(race.candidates);
   const auto text = [&](const flag& which) {
     const auto found = given.text(which);
     return found ? std::optional(std::string(*found)) : std::nullopt;
   };
   race.figure = {text(flags::figure), text(flags::figure_file), given.has(flags::higher)};
+  made.on = words_of_on(given);
+  if (!made.on.empty()) {
+    race.figure.modelled = text(flags::region).value_or(text(flags::phase).value_or("use"));
+  } else {
+    race.figure.marked = text(flags::region);
+  }
+  check_places(given);
   for_option(flags::figure, [&] { tune::check(race.figure); });
   tune::race_options& options = race.options;
   options.candidates = race.candidates.size();
@@ -144,7 +215,7 @@ tune_request read_tune_options(const invocation& given, const topology& here) {
   const auto now = std::chrono::system_clock::now().time_since_epoch().count();
   options.seed = static_cast<std::uint64_t>(given.number(flags::seed).value_or(now));
   race.machine = machine_json(here.machine()).dump();
-  race.program = identity_of(race.command.front());
+  race.program = identity_of(program_in(race.command));
   return made;
 }
 

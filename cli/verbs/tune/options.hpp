@@ -27,9 +27,12 @@ struct tune_request {
   tune::log_header race; ///< command, settings, options and figure
   run_rules rules;
   double within = 0.03;
+  /// The words of `run` for a virtual machine; empty: runs are native.
+  std::vector<std::string> on = {};
 };
 
 /// Reads the options, and checks that `run` accepts each setting. Throws `error` (usage, input).
+/// `here`: this machine, or the virtual one.
 [[nodiscard]] tune_request read_tune_options(const invocation& given, const topology& here);
 
 } // namespace nodewise::cli

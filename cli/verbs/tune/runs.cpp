@@ -10,8 +10,10 @@
 
 #include "base/text.hpp"
 #include "cli/frame/paths.hpp"
+#include "launch/numa_balancing.hpp"
 #include "topology/json_field.hpp"
 #include "tune/figure.hpp"
+#include "tune/phase.hpp"
 
 namespace nodewise::cli {
 
@@ -25,11 +27,27 @@ std::vector<std::string> own_environment() {
   return all;
 }
 
+/// Without a hint of `nodewise run`, whose error comes before it.
 std::string last_line_of(std::string_view text) {
-  while (!text.empty() && text.back() == '\n') {
-    text.remove_suffix(1);
+  constexpr std::string_view hint = "    hint: ";
+  std::string_view line;
+  do {
+    while (!text.empty() && text.back() == '\n') {
+      text.remove_suffix(1);
+    }
+    line = text.substr(text.rfind('\n') + 1);
+    text.remove_suffix(line.size());
+  } while (line.starts_with(hint) && !text.empty());
+  return printable(line);
+}
+
+/// The same in each process: FNV-1a (G. Fowler, L. C. Noll, K.-P. Vo), 64 bits.
+std::uint64_t hash_of(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const char each : text) {
+    hash = (hash ^ static_cast<unsigned char>(each)) * 0x100000001b3;
   }
-  return printable(text.substr(text.rfind('\n') + 1));
+  return hash;
 }
 
 /// The bytes of the environment that the setting's program gets; nullopt if it cannot be started.
@@ -46,20 +64,52 @@ std::optional<std::size_t> environment_bytes(const tune::setting& how,
   return good ? std::optional(end.output.size()) : std::nullopt;
 }
 
+std::string read_if_there(const std::string& file) {
+  return ::access(file.c_str(), F_OK) == 0 ? read_whole(file, file, largest_result_file) : "";
+}
+
+/// What makes the preloaded library write the times of regions to `file`.
+void add_marks(std::vector<std::string>& environment, const std::string& file) {
+  const std::string preload = "LD_PRELOAD=";
+  const std::string library = preload + paths::of_this_process().marks();
+  const auto before = std::ranges::find_if(
+      environment, [&](const std::string& each) { return each.starts_with(preload); });
+  if (before == environment.end()) {
+    environment.push_back(library);
+  } else {
+    *before = library + ":" + before->substr(preload.size());
+  }
+  environment.push_back("NODEWISE_MARK_TIMES=" + file);
+}
+
 } // namespace
 
-program_runs::program_runs(const tune_request& asked)
+program_runs::program_runs(const tune_request& asked, const machine& on)
     : asked_(asked), environment_(own_environment()) {
-  const std::vector<std::string> run = {paths::of_this_process().command(), "run"};
-  for (const tune::setting& each : asked.race.candidates) {
+  std::vector<std::string> run = {paths::of_this_process().command(), "run"};
+  if (const auto& part = asked.race.figure.modelled) {
+    lab_.emplace(on, *part);
+    run.insert(run.end(), asked.on.begin(), asked.on.end());
+    run.insert(run.end(), {"--quiet", "--on-counts", lab_->file()});
+  }
+  if (asked.race.figure.marked) {
+    marks_.emplace();
+    add_marks(environment_, marks_->name());
+  }
+  for (tune::setting each : asked.race.candidates) {
     sys::timed_program made;
-    made.command = tune::command_of(each, run, asked.race.command);
+    if (lab_) { // also the program as it is needs `run`
+      each.options.insert(each.options.begin(), run.begin() + 2, run.end());
+    }
+    made.command = tune::command_of(each, {run[0], run[1]}, asked.race.command);
     made.environment = environment_;
     made.keep_output = true;
     made.most_seconds = asked.rules.most_seconds;
     programs_.push_back(std::move(made));
   }
-  equal_environments();
+  if (!lab_) { // counts do not depend on it
+    equal_environments();
+  }
 }
 
 /// The environment lies above the stack, and its length shifts the stack: that alone can change a
@@ -119,7 +169,9 @@ void program_runs::judge(finished_run& made) {
   const tune::figure_source& source = asked_.race.figure;
   try {
     made.figure =
-        source.is_wall_time() ? made.end.wall_seconds
+        lab_                    ? lab_->read()
+        : marks_                ? tune::phase_seconds(read_if_there(marks_->name()), *source.marked)
+        : source.is_wall_time() ? made.end.wall_seconds
         : source.file
             ? tune::figure_in(source, read_whole(*source.file, *source.file, largest_result_file))
             : tune::figure_in(source, made.end.output);
@@ -131,9 +183,10 @@ void program_runs::judge(finished_run& made) {
   if (!asked_.rules.same_output) {
     return;
   }
-  if (!first_output_) {
-    first_output_ = made.end.output;
-  } else if (made.end.output != *first_output_) {
+  made.output = fmt::format("{:016x}", hash_of(made.end.output));
+  if (first_output_.empty()) {
+    first_output_ = made.output;
+  } else if (made.output != first_output_) {
     made.failure = "its output differs from that of the first run";
   }
 }
@@ -142,9 +195,17 @@ finished_run program_runs::run(std::size_t candidate) {
   finished_run made;
   made.failure = run_shell(asked_.rules.prepare, "--prepare");
   if (!made.failure.empty()) {
+    made.ends_tune = true;
     return made;
   }
+  if (marks_) { // which the library makes
+    ::unlink(marks_->name().c_str());
+  }
   made.end = sys::run_timed(programs_[candidate]);
+  if (made.end.how != sys::timed_end::cause::ended) {
+    // The run was killed with its `nodewise run`, which could not restore what it had changed.
+    (void)launch::restore_numa_balancing(sys::real_kernel());
+  }
   made.failure = failure_of(made.end, "the program");
   if (made.failure.empty()) {
     judge(made);
@@ -153,8 +214,9 @@ finished_run program_runs::run(std::size_t candidate) {
     made.failure = run_shell(asked_.rules.check, "--check");
   }
   const std::string unclean = run_shell(asked_.rules.cleanup, "--cleanup");
-  if (made.failure.empty()) {
+  if (!unclean.empty()) {
     made.failure = unclean;
+    made.ends_tune = true;
   }
   return made;
 }

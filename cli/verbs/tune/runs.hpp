@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/verbs/tune/lab.hpp"
 #include "cli/verbs/tune/options.hpp"
 #include "sys/timed_program.hpp"
 
@@ -15,15 +16,19 @@ namespace nodewise::cli {
 struct finished_run {
   sys::timed_end end;
   double figure = 0;
-  std::string failure; ///< why it gives no figure; empty if it does
+  std::string failure;    ///< why it gives no figure; empty if it does
+  std::string output;     ///< a hash of what it printed, with --same-output
+  bool ends_tune = false; ///< whether the failure is not one of this setting
   std::string hint = "tune compares runs that succeed"; ///< if the program fails as it is
 };
 
 class program_runs {
  public:
   /// Starts nothing but short helpers that report the length of the environment.
-  explicit program_runs(const tune_request& asked);
+  program_runs(const tune_request& asked, const machine& on);
 
+  /// Of an earlier run of the same race, as `finished_run::output`.
+  void expect_output(const std::string& hash) { first_output_ = hash; }
   /// Runs the setting once, with the commands of --prepare, --cleanup and --check around it.
   [[nodiscard]] finished_run run(std::size_t candidate);
   /// What could not be made equal.
@@ -38,7 +43,9 @@ class program_runs {
   const tune_request& asked_;
   std::vector<std::string> environment_;     ///< of this process
   std::vector<sys::timed_program> programs_; ///< of each setting
-  std::optional<std::string> first_output_;
+  std::optional<lab_figure> lab_;            ///< of runs in a virtual machine
+  std::optional<temporary_file> marks_;      ///< the times of a program\'s regions
+  std::string first_output_;                 ///< a hash, with --same-output; empty: not known yet
   std::vector<std::string> remarks_;
 };
 

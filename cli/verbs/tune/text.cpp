@@ -8,6 +8,7 @@
 
 #include "base/text.hpp"
 #include "cli/verbs/tune/view.hpp"
+#include "model/costs.hpp"
 #include "report/progress.hpp"
 #include "report/table.hpp"
 
@@ -56,6 +57,20 @@ std::string state_text(const tuned& what, std::size_t candidate) {
   return of.state == tune::candidate_state::set_aside ? "set aside" : "";
 }
 
+/// What the figures of virtual machines are.
+std::string lab_text(const tuned& what) {
+  return what.lab.empty() ? ""
+                          : fmt::format("The times are a model's prediction from memory traffic "
+                                        "counted in {}, part {}; they are not measured.\n",
+                                        what.lab, what.figure.modelled.value_or("use"));
+}
+
+/// Without bandwidths of the machine, the model's times are relative.
+bool is_in_seconds(const tuned& what) {
+  return what.figure.is_wall_time() || what.figure.marked ||
+         (what.figure.modelled && model::costs_of(what.on.machine()).absolute);
+}
+
 std::string table_of(const tuned& what, const report::style& how) {
   using report::right;
   report::table rows(
@@ -63,6 +78,7 @@ std::string table_of(const tuned& what, const report::style& how) {
   std::vector<std::size_t> order(what.settings.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto& all = what.standing.candidates;
+  const bool in_seconds = is_in_seconds(what);
   std::ranges::sort(order, {}, [&](std::size_t i) {
     const bool out = all[i].state == tune::candidate_state::disqualified || all[i].race_runs == 0;
     return std::tuple(out, i == tune::todays ? 1.0 : all[i].to_todays.ratio, i);
@@ -72,7 +88,7 @@ std::string table_of(const tuned& what, const report::style& how) {
     const bool chosen_one = i == chosen(what) && what.standing.result != tune::verdict::none;
     rows.add({{tune::text(what.settings[i]), chosen_one ? tone::strong : tone::plain},
               fmt::format("{}", runs),
-              runs == 0 ? "-" : figure_text(all[i].median, what.figure.is_wall_time()),
+              runs == 0 ? "-" : figure_text(all[i].median, in_seconds),
               runs == 0 ? "-" : ratio_text(all[i].to_todays, i == tune::todays),
               {state_text(what, i), tone::faint}});
   }
@@ -85,24 +101,25 @@ std::string verdict_text(const tuned& what) {
   if (what.interrupted) {
     return "Interrupted: nothing is proved yet. If there is a --log, --resume goes on with it.";
   }
+  const std::string today = tune::text(what.settings[tune::todays]);
+  const bool is_today = what.settings[tune::todays].options.empty();
+  const std::string keep = "Keep " + (is_today ? "what you have" : today);
   const std::string leader = now.leader ? tune::text(what.settings[*now.leader]) : "";
   switch (now.result) {
   case verdict::winner:
-    return fmt::format("Use {}: it takes {} less time than as it is, by {} fresh runs of each "
-                       "(p {:.2g}).",
-                       leader, change_text(now.gain), now.candidates[*now.leader].confirmation_runs,
+    return fmt::format("Use {}: {} {} less time than {}, by {} fresh runs of each (p {:.2g}).",
+                       leader, what.lab.empty() ? "it takes" : "the model predicts that it takes",
+                       change_text(now.gain), today, now.candidates[*now.leader].confirmation_runs,
                        now.p);
   case verdict::equal:
-    return fmt::format(
-        "Keep what you have: {} was ahead in the race, but in fresh runs the two are "
-        "equal.",
-        leader);
-  case verdict::keep:
-    return "Keep what you have: no other setting was faster.";
-  case verdict::not_separated:
-    return fmt::format("Keep what you have: {} was ahead in the race, but the runs did not show a "
-                       "difference. More runs (--runs) or a quieter machine may.",
+    return fmt::format("{}: {} was ahead in the race, but in fresh runs the two are equal.", keep,
                        leader);
+  case verdict::keep:
+    return fmt::format("{}: no other setting was faster.", keep);
+  case verdict::not_separated:
+    return fmt::format("{}: {} was ahead in the race, but the runs did not show a "
+                       "difference. More runs (--runs) or a quieter machine may.",
+                       keep, leader);
   case verdict::none:
   case verdict::failed:
     break;
@@ -142,9 +159,9 @@ std::optional<std::size_t> cheapest(const tuned& what) {
 std::string tune_text(const tuned& what, const report::style& how) {
   const auto seconds = std::chrono::duration<double>(what.seconds);
   std::string text = fmt::format(
-      "{} settings, {} runs, {}\n\n{}\n", what.settings.size(), what.standing.runs,
+      "{} settings, {} runs, {}\n{}\n{}\n", what.settings.size(), what.standing.runs,
       report::format_duration(std::chrono::duration_cast<std::chrono::nanoseconds>(seconds)),
-      table_of(what, how));
+      report::wrap_on_terminal(lab_text(what), how, 0), table_of(what, how));
   text += report::wrap_on_terminal(report::paint(how, tone::strong, verdict_text(what)), how, 0);
   text += fmt::format("\n  {}\n", line_of(what, chosen(what)));
   if (const auto other = cheapest(what)) {

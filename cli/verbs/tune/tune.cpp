@@ -14,12 +14,15 @@
 #include "cli/frame/result.hpp"
 #include "cli/frame/terminal.hpp"
 #include "cli/frame/verbs.hpp"
+#include "cli/lab/runner.hpp"
 #include "cli/machine/source.hpp"
+#include "cli/start/start_run.hpp"
 #include "cli/verbs/tune/flags.hpp"
 #include "cli/verbs/tune/observed.hpp"
 #include "cli/verbs/tune/options.hpp"
 #include "cli/verbs/tune/runs.hpp"
 #include "cli/verbs/tune/view.hpp"
+#include "launch/numa_balancing.hpp"
 #include "report/progress.hpp"
 #include "sys/signals.hpp"
 
@@ -82,7 +85,8 @@ class tuning {
                                             asked_.race.figure,
                                             asked_.within,
                                             {},
-                                            {}});
+                                            {},
+                                            std::string(given.text(flags::on).value_or(""))});
   }
 
   tuned run() {
@@ -96,11 +100,17 @@ class tuning {
       write_error(report::warning_text(log_.remark(), how_));
     }
     const sys::ending_signals signals;
-    program_runs runs(asked_);
+    std::signal(SIGXFSZ, SIG_IGN); // a log that has reached a limit of file sizes is a failed write
+    program_runs runs(asked_, result_->on.machine());
+    if (!result_->runs.empty()) {
+      runs.expect_output(result_->runs.front().output);
+    }
     memory_watch memory;
     const auto begin = clock::now();
     while (const auto next = race_->next()) {
-      memory.look(result_->on.machine());
+      if (result_->lab.empty()) { // each virtual machine starts with the same
+        memory.look(result_->on.machine());
+      }
       show_progress(*next, begin);
       const finished_run done = runs.run(next->candidate);
       if (done.end.how == sys::timed_end::cause::interrupted || sys::ending_signals::came()) {
@@ -121,17 +131,22 @@ class tuning {
  private:
   void take(const tune::run_request& what, const finished_run& done) {
     if (!done.failure.empty()) {
-      if (what.candidate == tune::todays) {
+      if (done.ends_tune || what.candidate == tune::todays) {
         hide_progress();
         throw error(error_kind::input, joined(asked_.race.command, " ", shell_word),
-                    "as it is, " + done.failure, done.hint);
+                    done.ends_tune ? done.failure : "as it is, " + done.failure,
+                    done.ends_tune ? "correct this command" : done.hint);
       }
       race_->disqualify(what.candidate, done.failure);
       log_.write(tune::logged_disqualification{what.candidate, done.failure}, how_);
       return;
     }
-    const tune::logged_run made{what, done.figure, done.end.wall_seconds, done.end.user_seconds,
-                                done.end.system_seconds};
+    const tune::logged_run made{what,
+                                done.figure,
+                                done.end.wall_seconds,
+                                done.end.user_seconds,
+                                done.end.system_seconds,
+                                done.output};
     race_->record(done.figure);
     result_->runs.push_back(made);
     log_.write(made, how_);
@@ -195,13 +210,17 @@ int exit_code_for(const tuned& what, bool strict) {
 
 int tune(const invocation& given) {
   check_output(given);
-  measured_machine here = this_machine_with_costs();
-  tune_request asked = read_tune_options(given, here.what);
+  topology here = given.has(flags::on) ? machine_of_on(given, paths::of_this_process())
+                                       : this_machine_with_costs().what;
+  tune_request asked = read_tune_options(given, here);
   if (given.has(flags::dry_run)) {
     write_out(settings_text(asked));
     return exit_code::ok;
   }
-  const tuned found = tuning(given, std::move(asked), std::move(here.what)).run();
+  if (const auto restored = launch::restore_numa_balancing(sys::real_kernel())) {
+    warn({*restored}, given);
+  }
+  const tuned found = tuning(given, std::move(asked), std::move(here)).run();
   write_form(given, tune_forms, found);
   if (given.has(flags::quiet) && given.selected_form() == nullptr) {
     write_out(line_of(found, chosen(found)) + "\n");

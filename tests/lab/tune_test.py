@@ -1,0 +1,70 @@
+# Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+"""`nodewise tune --on`: the figure is the model's time of the counted traffic, and nothing is left behind."""
+
+import json
+import os
+import statistics
+import subprocess
+import unittest
+
+from lab import BUILD, ROOT, LabTest
+
+# One thread initialises what all use: on a machine whose memories are alike, interleaved pages
+# take half the time.
+SOURCE = """
+#include <nodewise/marker.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(void) {
+  enum { N = 1 << 19 };
+  double *a = malloc(N * sizeof *a), *b = malloc(N * sizeof *b);
+  for (long i = 0; i < N; i++) a[i] = b[i] = 1;
+  NODEWISE_MARKER_START("sum");
+  for (int round = 0; round < 3; round++) {
+#pragma omp parallel for
+    for (long i = 0; i < N; i++) a[i] += b[i];
+  }
+  NODEWISE_MARKER_STOP("sum");
+  printf("%g\\n", a[N - 1]);
+}
+"""
+
+
+COMMAND = str(BUILD / "bin/nodewise")
+MACHINE = "lab:nehalem-2x4"
+ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": ""}
+
+
+class TuneOnLab(LabTest):
+    def setUp(self):
+        super().setUp()
+        (self.directory / "first.c").write_text(SOURCE)
+        self.command("cc", "-O2", "-fopenmp", f"-I{ROOT}/include", "first.c", "-o", "first")
+        (self.directory / "settings").write_text("--memory interleave\n--threads 8 --bind close\n")
+
+    def command(self, *words, code=0):
+        done = subprocess.run(words, cwd=self.directory, capture_output=True, text=True, env=ENVIRONMENT)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done
+
+    def test_serial_first_touch_is_cured_by_the_time_that_the_model_predicts(self):
+        asked = ("--candidates", "settings", "--region", "sum", "--same-output", "--json", "--", "./first")
+        result = json.loads(self.command(COMMAND, "tune", "--on", MACHINE, *asked).stdout)
+        self.assertEqual((result["verdict"], result["chosen"]), ("winner", 1), result)
+        self.assertEqual((result["figure"], result["on"], result["phase"]), ("predicted time", MACHINE, "sum"))
+        self.assertEqual(result["line"], "nodewise run --memory interleave -- ./first")
+        # What `run` predicts for the same program; counts of two runs differ by some percent.
+        self.command(COMMAND, "run", "--quiet", "--on", MACHINE, "--on-counts", "counts.json", "--", "./first")
+        predicted = json.loads((self.directory / "counts.json").read_text())["predicted"]
+        seconds = {each["region"]: each["seconds"] for each in predicted}["sum"]
+        figures = result["candidates"][0]["figures"]
+        self.assertAlmostEqual(statistics.median(figures) / seconds, 1, delta=0.1)
+
+    def test_a_region_that_the_program_does_not_mark_ends_it(self):
+        done = self.command(COMMAND, "tune", "--on", MACHINE, "--region", "solve", "--", "./first", code=3)
+        self.assertIn("--region solve: the program has marked no such region", done.stderr)
+        self.assertIn("it has sum", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
