@@ -16,6 +16,8 @@ struct forecast {
   double low = 1; ///< what it takes at least
   double likely = 1;
   double high = 1; ///< what it takes at most
+
+  friend bool operator==(const forecast&, const forecast&) = default;
 };
 
 /// A candidate that another one is predicted to beat in any case: "dropped: predicted to take at

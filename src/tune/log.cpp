@@ -119,6 +119,8 @@ void replay_one(const logged_disqualification& event, race& into, const std::str
   }
 }
 
+void replay_one(const logged_forecast& /*event*/, race& /*into*/, const std::string& /*where*/) {}
+
 } // namespace
 
 log_writer::log_writer(std::filesystem::path file, const char* mode)

@@ -195,6 +195,12 @@ nlohmann::ordered_json event_json(const log_event& event) {
   if (const auto* const run = std::get_if<logged_run>(&event)) {
     return run_json(*run);
   }
+  if (const auto* const ahead = std::get_if<logged_forecast>(&event)) {
+    return {{"forecast", ahead->candidate},
+            {"low", ahead->predicted.low},
+            {"likely", ahead->predicted.likely},
+            {"high", ahead->predicted.high}};
+  }
   const auto& out = std::get<logged_disqualification>(event);
   return {{"disqualified", out.candidate}, {"reason", out.reason}};
 }
@@ -226,6 +232,12 @@ log_event event_from_json(const json_field& field, std::size_t candidates) {
   if (const auto out = field.find("disqualified")) {
     field.allow_only({"disqualified", "reason"});
     return logged_disqualification{read_candidate(*out, candidates), field.at("reason").text()};
+  }
+  if (const auto ahead = field.find("forecast")) {
+    field.allow_only({"forecast", "low", "likely", "high"});
+    return logged_forecast{
+        read_candidate(*ahead, candidates),
+        {field.at("low").number(), field.at("likely").number(), field.at("high").number()}};
   }
   return read_run(field, candidates);
 }

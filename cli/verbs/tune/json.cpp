@@ -72,6 +72,10 @@ ordered_json candidate_json(const tuned& what, std::size_t i) {
     made["median"] = of.median;
     made["to_as_it_is"] = ratio_json(of.to_todays);
   }
+  if (!what.forecasts.empty() && what.forecasts[i]) {
+    const tune::forecast& ahead = *what.forecasts[i];
+    made["predicted"] = {{"ratio", ahead.likely}, {"low", ahead.low}, {"high", ahead.high}};
+  }
   report::add_if_any(made, "reason", of.reason);
   ordered_json figures = ordered_json::array();
   for (const tune::logged_run& run : what.runs) {

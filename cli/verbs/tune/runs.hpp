@@ -31,6 +31,10 @@ class program_runs {
   void expect_output(const std::string& hash) { first_output_ = hash; }
   /// Runs the setting once, with the commands of --prepare, --cleanup and --check around it.
   [[nodiscard]] finished_run run(std::size_t candidate);
+  /// What the last run moved; nullopt if it was native.
+  [[nodiscard]] std::optional<traffic_file> counted() const {
+    return lab_ ? std::optional(lab_->counted()) : std::nullopt;
+  }
   /// What could not be made equal.
   [[nodiscard]] const std::vector<std::string>& remarks() const noexcept { return remarks_; }
 

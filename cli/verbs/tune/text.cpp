@@ -71,10 +71,26 @@ bool is_in_seconds(const tuned& what) {
          (what.figure.modelled && model::costs_of(what.on.machine()).absolute);
 }
 
+/// "0.52, -3 %": the predicted ratio, and by how much it differs from the one of the race.
+std::string predicted_text(const tuned& what, std::size_t candidate) {
+  if (candidate == tune::todays || !what.forecasts[candidate]) {
+    return candidate == tune::todays ? "" : "unavailable";
+  }
+  const double likely = what.forecasts[candidate]->likely;
+  const tune::candidate_standing& of = what.standing.candidates[candidate];
+  return of.race_runs == 0
+             ? fmt::format("{:.2f}", likely)
+             : fmt::format("{:.2f}, {:+.0f} %", likely, (likely / of.to_todays.ratio - 1) * 100);
+}
+
 std::string table_of(const tuned& what, const report::style& how) {
   using report::right;
-  report::table rows(
-      {"setting", right("runs"), right("median"), right("ratio"), report::breaking("")});
+  std::vector<report::column> columns = {"setting", right("runs"), right("median"), right("ratio")};
+  if (!what.forecasts.empty()) {
+    columns.push_back(right("predicted, error"));
+  }
+  columns.push_back(report::breaking(""));
+  report::table rows(std::move(columns));
   std::vector<std::size_t> order(what.settings.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto& all = what.standing.candidates;
@@ -86,11 +102,16 @@ std::string table_of(const tuned& what, const report::style& how) {
   for (const std::size_t i : order) {
     const std::size_t runs = all[i].race_runs + all[i].confirmation_runs;
     const bool chosen_one = i == chosen(what) && what.standing.result != tune::verdict::none;
-    rows.add({{tune::text(what.settings[i]), chosen_one ? tone::strong : tone::plain},
-              fmt::format("{}", runs),
-              runs == 0 ? "-" : figure_text(all[i].median, in_seconds),
-              runs == 0 ? "-" : ratio_text(all[i].to_todays, i == tune::todays),
-              {state_text(what, i), tone::faint}});
+    std::vector<report::cell> row = {
+        {tune::text(what.settings[i]), chosen_one ? tone::strong : tone::plain},
+        fmt::format("{}", runs),
+        runs == 0 ? "-" : figure_text(all[i].median, in_seconds),
+        runs == 0 ? "-" : ratio_text(all[i].to_todays, i == tune::todays)};
+    if (!what.forecasts.empty()) {
+      row.emplace_back(predicted_text(what, i));
+    }
+    row.emplace_back(state_text(what, i), tone::faint);
+    rows.add(std::move(row));
   }
   return rows.to_string(how);
 }

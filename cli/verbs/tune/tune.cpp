@@ -18,6 +18,7 @@
 #include "cli/machine/source.hpp"
 #include "cli/start/start_run.hpp"
 #include "cli/verbs/tune/flags.hpp"
+#include "cli/verbs/tune/forecasts.hpp"
 #include "cli/verbs/tune/observed.hpp"
 #include "cli/verbs/tune/options.hpp"
 #include "cli/verbs/tune/runs.hpp"
@@ -94,6 +95,8 @@ class tuning {
     for (const tune::log_event& event : log_.events()) {
       if (const auto* const run = std::get_if<tune::logged_run>(&event)) {
         result_->runs.push_back(*run);
+      } else if (const auto* const ahead = std::get_if<tune::logged_forecast>(&event)) {
+        keep(*ahead);
       }
     }
     if (!log_.remark().empty()) {
@@ -119,6 +122,9 @@ class tuning {
         break;
       }
       take(*next, done);
+      if (next->in == tune::phase::warm_up && !result_->lab.empty()) {
+        look_ahead(runs);
+      }
     }
     result_->seconds = std::chrono::duration<double>(clock::now() - begin).count();
     hide_progress();
@@ -129,6 +135,29 @@ class tuning {
   }
 
  private:
+  void keep(const tune::logged_forecast& ahead) {
+    result_->forecasts.resize(result_->settings.size());
+    result_->forecasts[ahead.candidate] = ahead.predicted;
+  }
+
+  /// Predicts the settings from the traffic of the program as it is, and drops hopeless ones.
+  void look_ahead(const program_runs& runs) {
+    const std::optional<traffic_file> counted = runs.counted();
+    const auto all = counted ? forecasts_of(asked_, *counted, result_->on)
+                             : std::vector<std::optional<tune::forecast>>();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (all[i]) {
+        keep({i, *all[i]});
+        log_.write(tune::logged_forecast{i, *all[i]}, how_);
+      }
+    }
+    for (const tune::dropped_candidate& each : tune::weigh_forecasts(all).dropped) {
+      const std::string why = text_of(each, result_->settings);
+      race_->disqualify(each.candidate, why);
+      log_.write(tune::logged_disqualification{each.candidate, why}, how_);
+    }
+  }
+
   void take(const tune::run_request& what, const finished_run& done) {
     if (!done.failure.empty()) {
       if (done.ends_tune || what.candidate == tune::todays) {

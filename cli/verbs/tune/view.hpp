@@ -11,6 +11,7 @@
 
 #include "report/style.hpp"
 #include "tune/figure.hpp"
+#include "tune/forecast.hpp"
 #include "tune/log.hpp"
 #include "tune/race.hpp"
 #include "tune/setting.hpp"
@@ -30,6 +31,8 @@ struct tuned {
   double seconds = 0; ///< of all runs together
   /// What was seen of the runs, and what could not be made equal: a sentence each.
   std::vector<std::string> remarks = {};
+  /// By the model, of each setting; empty: none.
+  std::vector<std::optional<tune::forecast>> forecasts = {};
 };
 
 /// The command line that starts the program with this setting.
