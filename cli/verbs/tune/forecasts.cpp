@@ -52,9 +52,9 @@ forecasts_of(const tune_request& asked, const traffic_file& as_it_is, const topo
 std::string text_of(const tune::dropped_candidate& what,
                     const std::vector<tune::setting>& settings) {
   const std::string better = tune::text(settings[what.better]);
-  return fmt::format("dropped: if memory limits the program, at least {:.2f} times as long as it "
-                     "is by the model, and {} at most {:.2f} times",
-                     what.least, better, what.most);
+  return fmt::format("dropped: if memory limits the program, the model predicts at least {:.2f} "
+                     "times today's time, and at most {:.2f} times for {}",
+                     what.least, what.most, better);
 }
 
 } // namespace nodewise::cli
