@@ -36,7 +36,8 @@ struct logged_run {
   double wall_s = 0;
   double user_s = 0;
   double system_s = 0;
-  std::string output = {}; ///< a hash of what it printed, if outputs are compared
+  std::vector<double> others = {}; ///< further figures, which do not decide; 0: not printed
+  std::string output = {};         ///< a hash of what it printed, if outputs are compared
 
   friend bool operator==(const logged_run&, const logged_run&) = default;
 };

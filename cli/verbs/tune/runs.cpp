@@ -64,6 +64,20 @@ std::optional<std::size_t> environment_bytes(const tune::setting& how,
   return good ? std::optional(end.output.size()) : std::nullopt;
 }
 
+/// 0 for one that is not printed.
+std::vector<double> other_figures_in(const std::vector<std::string>& patterns,
+                                     std::string_view output) {
+  std::vector<double> values;
+  for (const std::string& each : patterns) {
+    try {
+      values.push_back(tune::figure_in({.pattern = each, .file = {}}, output));
+    } catch (const error&) {
+      values.push_back(0);
+    }
+  }
+  return values;
+}
+
 std::string read_if_there(const std::string& file) {
   return ::access(file.c_str(), F_OK) == 0 ? read_whole(file, file, largest_result_file) : "";
 }
@@ -180,6 +194,7 @@ void program_runs::judge(finished_run& made) {
     made.hint = e.hint();
     return;
   }
+  made.others = other_figures_in(asked_.also, made.end.output);
   if (!asked_.rules.same_output) {
     return;
   }

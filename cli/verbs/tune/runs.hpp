@@ -16,9 +16,10 @@ namespace nodewise::cli {
 struct finished_run {
   sys::timed_end end;
   double figure = 0;
-  std::string failure;    ///< why it gives no figure; empty if it does
-  std::string output;     ///< a hash of what it printed, with --same-output
-  bool ends_tune = false; ///< whether the failure is not one of this setting
+  std::vector<double> others; ///< the further figures; 0: not printed
+  std::string failure;        ///< why it gives no figure; empty if it does
+  std::string output;         ///< a hash of what it printed, with --same-output
+  bool ends_tune = false;     ///< whether the failure is not one of this setting
   std::string hint = "tune compares runs that succeed"; ///< if the program fails as it is
 };
 

@@ -11,6 +11,7 @@
 #include "model/costs.hpp"
 #include "report/progress.hpp"
 #include "report/table.hpp"
+#include "tune/location.hpp"
 
 namespace nodewise::cli {
 
@@ -83,11 +84,23 @@ std::string predicted_text(const tuned& what, std::size_t candidate) {
              : fmt::format("{:.2f}, {:+.0f} %", likely, (likely / of.to_todays.ratio - 1) * 100);
 }
 
+constexpr std::string_view wall_time = "wall time";
+
+/// As the heading of a column.
+std::string short_name(const std::string& pattern) {
+  constexpr std::size_t most = 20;
+  const std::string text = printable(pattern);
+  return text.size() <= most ? text : text.substr(0, most - 3) + "...";
+}
+
 std::string table_of(const tuned& what, const report::style& how) {
   using report::right;
   std::vector<report::column> columns = {"setting", right("runs"), right("median"), right("ratio")};
   if (!what.forecasts.empty()) {
     columns.push_back(right("predicted, error"));
+  }
+  for (const other_figure& each : other_figures(what, tune::todays)) {
+    columns.push_back(right(short_name(each.name)));
   }
   columns.push_back(report::breaking(""));
   report::table rows(std::move(columns));
@@ -109,6 +122,9 @@ std::string table_of(const tuned& what, const report::style& how) {
         runs == 0 ? "-" : ratio_text(all[i].to_todays, i == tune::todays)};
     if (!what.forecasts.empty()) {
       row.emplace_back(predicted_text(what, i));
+    }
+    for (const other_figure& each : other_figures(what, i)) {
+      row.emplace_back(each.median == 0 ? "-" : figure_text(each.median, each.name == wall_time));
     }
     row.emplace_back(state_text(what, i), tone::faint);
     rows.add(std::move(row));
@@ -149,6 +165,29 @@ std::string verdict_text(const tuned& what) {
 }
 
 } // namespace
+
+std::vector<other_figure> other_figures(const tuned& what, std::size_t candidate) {
+  std::vector<std::vector<double>> values(1 + what.also.size());
+  for (const tune::logged_run& run : what.runs) {
+    if (run.run.candidate != candidate) {
+      continue;
+    }
+    values[0].push_back(run.wall_s);
+    for (std::size_t i = 0; i < std::min(run.others.size(), what.also.size()); ++i) {
+      if (run.others[i] > 0) {
+        values[1 + i].push_back(run.others[i]);
+      }
+    }
+  }
+  std::vector<other_figure> all;
+  if (!what.figure.is_wall_time() && what.lab.empty()) {
+    all.push_back({std::string(wall_time), tune::median_of(values[0])});
+  }
+  for (std::size_t i = 0; i < what.also.size(); ++i) {
+    all.push_back({what.also[i], tune::median_of(values[1 + i])});
+  }
+  return all;
+}
 
 std::string line_of(const tuned& what, std::size_t candidate) {
   return joined(tune::command_of(what.settings[candidate], {"nodewise", "run"}, what.program), " ",

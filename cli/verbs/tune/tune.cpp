@@ -129,6 +129,7 @@ class tuning {
     result_->seconds = std::chrono::duration<double>(clock::now() - begin).count();
     hide_progress();
     result_->standing = race_->standing();
+    result_->also = asked_.also;
     result_->remarks = runs.remarks();
     add_observations(*result_, memory);
     return std::move(*result_);
@@ -175,6 +176,7 @@ class tuning {
                                 done.end.wall_seconds,
                                 done.end.user_seconds,
                                 done.end.system_seconds,
+                                done.others,
                                 done.output};
     race_->record(done.figure);
     result_->runs.push_back(made);
