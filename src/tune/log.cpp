@@ -169,7 +169,10 @@ std::optional<std::string> log_writer::write(const log_event& event) {
   if (!is_new) {
     return std::nullopt;
   }
-  return fmt::format("{} cannot be written: {}", log_name(path_), errno_text(failed));
+  return fmt::format(
+      "{} cannot be written: {}; the race goes on, and what is missing is written as "
+      "soon as there is room",
+      log_name(path_), errno_text(failed));
 }
 
 int log_writer::flush() {

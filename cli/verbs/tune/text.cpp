@@ -132,6 +132,13 @@ std::string table_of(const tuned& what, const report::style& how) {
   return rows.to_string(how);
 }
 
+bool any_other_ran(const tuned& what) {
+  const auto& all = what.standing.candidates;
+  return std::ranges::any_of(all.begin() + 1, all.end(), [](const auto& each) {
+    return each.state != tune::candidate_state::disqualified;
+  });
+}
+
 std::string verdict_text(const tuned& what) {
   using tune::verdict;
   const tune::race_standing& now = what.standing;
@@ -152,7 +159,9 @@ std::string verdict_text(const tuned& what) {
     return fmt::format("{}: {} was ahead in the race, but in fresh runs the two are equal.", keep,
                        leader);
   case verdict::keep:
-    return fmt::format("{}: no other setting was faster.", keep);
+    return fmt::format("{}: {}.", keep,
+                       any_other_ran(what) ? "no other setting was faster"
+                                           : "no other setting could be compared with it");
   case verdict::not_separated:
     return fmt::format("{}: {} was ahead in the race, but the runs did not show a "
                        "difference. More runs (--runs) or a quieter machine may.",

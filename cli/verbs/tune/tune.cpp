@@ -33,12 +33,21 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
+tune::log_contents read_of_option(const std::string& file) {
+  try {
+    return tune::read_log(file);
+  } catch (const error& e) {
+    throw error(e.kind(), fmt::format("{}: {}", option_name(flags::resume), e.asked()),
+                e.answered(), e.hint());
+  }
+}
+
 /// The file of the runs, if there is one.
 class kept_log {
  public:
   kept_log(const invocation& given, const tune_request& asked) {
     if (const auto file = given.text(flags::resume)) {
-      tune::log_contents before = tune::read_log(std::string(*file));
+      tune::log_contents before = read_of_option(std::string(*file));
       tune::log_header now = asked.race;
       if (!given.has(flags::seed)) {
         now.options.seed = before.header.options.seed;
