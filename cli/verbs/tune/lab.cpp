@@ -42,12 +42,9 @@ void check_region(const traffic::counts& of, const traffic_choice& part) {
 
 std::vector<std::string> words_of_on(const invocation& given) {
   std::vector<std::string> words;
-  for (const flag* const each : on_a_machine) {
-    if (given.has(*each)) {
-      const auto value = given.text(*each);
-      words.push_back(option_name(*each) + (each->kind == flag_kind::toggle
-                                                ? ""
-                                                : "=" + std::string(value.value_or(""))));
+  for (const invocation::option& each : given.options) {
+    if (std::ranges::find(on_a_machine, each.what) != on_a_machine.end()) {
+      words.push_back(word_of(each));
     }
   }
   return words;

@@ -100,11 +100,12 @@ void add_marks(std::vector<std::string>& environment, const std::string& file) {
 
 program_runs::program_runs(const tune_request& asked, const machine& on)
     : asked_(asked), environment_(own_environment()) {
-  std::vector<std::string> run = {paths::of_this_process().command(), "run"};
+  const std::vector<std::string> run = {paths::of_this_process().command(), "run"};
+  std::vector<std::string> added; // options that a virtual machine adds to each setting
   if (const auto& part = asked.race.figure.modelled) {
     lab_.emplace(on, *part);
-    run.insert(run.end(), asked.on.begin(), asked.on.end());
-    run.insert(run.end(), {"--quiet", "--on-counts", lab_->file()});
+    added = asked.on;
+    added.insert(added.end(), {"--quiet", "--on-counts", lab_->file()});
   }
   if (asked.race.figure.marked) {
     marks_.emplace();
@@ -112,10 +113,8 @@ program_runs::program_runs(const tune_request& asked, const machine& on)
   }
   for (tune::setting each : asked.race.candidates) {
     sys::timed_program made;
-    if (lab_) { // also the program as it is needs `run`
-      each.options.insert(each.options.begin(), run.begin() + 2, run.end());
-    }
-    made.command = tune::command_of(each, {run[0], run[1]}, asked.race.command);
+    each.options.insert(each.options.begin(), added.begin(), added.end());
+    made.command = tune::command_of(each, run, asked.race.command);
     made.environment = environment_;
     made.keep_output = true;
     made.most_seconds = asked.rules.most_seconds;
