@@ -98,9 +98,7 @@ invocation::arguments_without(std::span<const flag* const> left_out) const {
   }
   for (const option& o : options) {
     if (std::ranges::find(left_out, o.what) == left_out.end()) {
-      const bool alone = o.what->kind == flag_kind::toggle ||
-                         (o.what->kind == flag_kind::optional_value && o.value.empty());
-      all.push_back(option_name(*o.what) + (alone ? "" : "=" + o.value));
+      all.push_back(word_of(o));
     }
   }
   const bool words_first = verb != nullptr && verb->takes == operands::names_or_program;
@@ -112,6 +110,12 @@ invocation::arguments_without(std::span<const flag* const> left_out) const {
   }
   all.insert(all.end(), last.begin(), last.end());
   return all;
+}
+
+std::string word_of(const invocation::option& of) {
+  const bool alone = of.what->kind == flag_kind::toggle ||
+                     (of.what->kind == flag_kind::optional_value && of.value.empty());
+  return option_name(*of.what) + (alone ? "" : "=" + of.value);
 }
 
 std::string option_name(const flag& which) {

@@ -51,6 +51,9 @@ struct invocation {
 /// "--membind": the name of an option in errors.
 [[nodiscard]] std::string option_name(const flag& which);
 
+/// "--membind=0": an option as one word of a command line.
+[[nodiscard]] std::string word_of(const invocation::option& of);
+
 /// The number of a process. Throws `error` (usage).
 [[nodiscard]] int process_number(std::string_view text);
 

@@ -6,34 +6,11 @@
 #include <iterator>
 
 #include "model/predict.hpp"
+#include "model/resettle.hpp"
 
 namespace nodewise::model {
 
 namespace {
-
-/// Spreads every thread's bytes over the memories by the shares for its node.
-traffic spread(const machine_costs& on, const traffic& what,
-               const std::vector<std::vector<double>>& by_node) {
-  const std::size_t nodes = on.size();
-  traffic all;
-  for (const thread_traffic& thread : what.threads) {
-    const double read = sum_of(thread.read);
-    const double written = sum_of(thread.written);
-    const std::size_t node = on.cores[thread.core].node;
-    const std::vector<double>& shares = by_node[node];
-    thread_traffic moved = idle_thread(thread.core, nodes);
-    moved.most = thread.most;
-    for (std::size_t n = 0; n < nodes; ++n) {
-      moved.read[n] = read * shares[n];
-      moved.written[n] = written * shares[n];
-    }
-    if (total_bytes(thread) > 0) { // a limit by lines in flight follows the latency
-      moved.most *= core_use(on, node, thread) / core_use(on, node, moved);
-    }
-    all.threads.push_back(std::move(moved));
-  }
-  return all;
-}
 
 /// The weight of each memory, equal or by bandwidth; 0 for a node without memory.
 std::vector<double> weights_of(const machine_costs& on, bool by_bandwidth) {
@@ -139,21 +116,13 @@ std::vector<std::size_t> nearest_of_all(const machine_costs& on) {
 } // namespace
 
 std::vector<alternative> alternatives(const machine_costs& on, const traffic& what) {
-  using by_node = std::vector<std::vector<double>>;
-  const std::vector<std::size_t> nearest = nearest_of_all(on);
-  by_node own(on.size(), std::vector<double>(on.size(), 0));
-  for (std::size_t n = 0; n < on.size(); ++n) {
-    own[n][nearest[n]] = 1;
-  }
-  const auto seconds = [&](const by_node& shares) {
-    return price(on, spread(on, what, shares)).seconds;
+  const auto seconds = [&](const memory_shares& shares) {
+    return price(on, placed(on, what, shares)).seconds;
   };
   const auto over_all = [&](bool by_bandwidth) {
-    std::vector<double> shares = weights_of(on, by_bandwidth);
-    std::ranges::for_each(shares, [sum = sum_of(shares)](double& each) { each /= sum; });
-    return by_node(on.size(), shares);
+    return shares_by(on, weights_of(on, by_bandwidth));
   };
-  return by_time({{"on the node of its thread", seconds(own)},
+  return by_time({{"on the node of its thread", seconds(shares_on(nearest_of_all(on)))},
                   {"in turn over all nodes", seconds(over_all(false))},
                   {"over all nodes by their bandwidth", seconds(over_all(true))}});
 }

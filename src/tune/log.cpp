@@ -119,6 +119,8 @@ void replay_one(const logged_disqualification& event, race& into, const std::str
   }
 }
 
+void replay_one(const logged_forecast& /*event*/, race& /*into*/, const std::string& /*where*/) {}
+
 } // namespace
 
 log_writer::log_writer(std::filesystem::path file, const char* mode)
@@ -167,7 +169,10 @@ std::optional<std::string> log_writer::write(const log_event& event) {
   if (!is_new) {
     return std::nullopt;
   }
-  return fmt::format("{} cannot be written: {}", log_name(path_), errno_text(failed));
+  return fmt::format(
+      "{} cannot be written: {}; the race goes on, and what is missing is written as "
+      "soon as there is room",
+      log_name(path_), errno_text(failed));
 }
 
 int log_writer::flush() {

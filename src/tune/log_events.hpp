@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tune/figure.hpp"
+#include "tune/forecast.hpp"
 #include "tune/race.hpp"
 #include "tune/setting.hpp"
 
@@ -35,7 +36,8 @@ struct logged_run {
   double wall_s = 0;
   double user_s = 0;
   double system_s = 0;
-  std::string output = {}; ///< a hash of what it printed, if outputs are compared
+  std::vector<double> others = {}; ///< further figures, which do not decide; 0: not printed
+  std::string output = {};         ///< a hash of what it printed, if outputs are compared
 
   friend bool operator==(const logged_run&, const logged_run&) = default;
 };
@@ -48,6 +50,15 @@ struct logged_disqualification {
   friend bool operator==(const logged_disqualification&, const logged_disqualification&) = default;
 };
 
-using log_event = std::variant<logged_run, logged_disqualification>;
+/// What the model predicts for a candidate, from the first run. It changes nothing in the race:
+/// what it drops is logged as a disqualification.
+struct logged_forecast {
+  std::size_t candidate = 0;
+  forecast predicted;
+
+  friend bool operator==(const logged_forecast&, const logged_forecast&) = default;
+};
+
+using log_event = std::variant<logged_run, logged_disqualification, logged_forecast>;
 
 } // namespace nodewise::tune

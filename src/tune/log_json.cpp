@@ -141,8 +141,8 @@ std::size_t read_candidate(const json_field& field, std::size_t candidates) {
 }
 
 logged_run read_run(const json_field& field, std::size_t candidates) {
-  field.allow_only(
-      {"candidate", "block", "phase", "figure", "wall_s", "user_s", "system_s", "output"});
+  field.allow_only({"candidate", "block", "phase", "figure", "wall_s", "user_s", "system_s",
+                    "others", "output"});
   logged_run made;
   made.run.candidate = read_candidate(field.at("candidate"), candidates);
   made.run.block = read_count(field.at("block"));
@@ -155,6 +155,11 @@ logged_run read_run(const json_field& field, std::size_t candidates) {
   made.wall_s = read_seconds(field.at("wall_s"));
   made.user_s = read_seconds(field.at("user_s"));
   made.system_s = read_seconds(field.at("system_s"));
+  if (const auto others = field.find("others")) {
+    for (const json_field& each : others->elements()) {
+      made.others.push_back(each.number());
+    }
+  }
   if (const auto output = field.find("output")) {
     made.output = output->text();
   }
@@ -169,6 +174,9 @@ log_json run_json(const logged_run& of) {
                 {"wall_s", finite(of.wall_s)},
                 {"user_s", finite(of.user_s)},
                 {"system_s", finite(of.system_s)}};
+  if (!of.others.empty()) {
+    made["others"] = of.others;
+  }
   if (!of.output.empty()) {
     made["output"] = of.output;
   }
@@ -194,6 +202,12 @@ nlohmann::ordered_json header_json(const log_header& header) {
 nlohmann::ordered_json event_json(const log_event& event) {
   if (const auto* const run = std::get_if<logged_run>(&event)) {
     return run_json(*run);
+  }
+  if (const auto* const ahead = std::get_if<logged_forecast>(&event)) {
+    return {{"forecast", ahead->candidate},
+            {"low", ahead->predicted.low},
+            {"likely", ahead->predicted.likely},
+            {"high", ahead->predicted.high}};
   }
   const auto& out = std::get<logged_disqualification>(event);
   return {{"disqualified", out.candidate}, {"reason", out.reason}};
@@ -226,6 +240,12 @@ log_event event_from_json(const json_field& field, std::size_t candidates) {
   if (const auto out = field.find("disqualified")) {
     field.allow_only({"disqualified", "reason"});
     return logged_disqualification{read_candidate(*out, candidates), field.at("reason").text()};
+  }
+  if (const auto ahead = field.find("forecast")) {
+    field.allow_only({"forecast", "low", "likely", "high"});
+    return logged_forecast{
+        read_candidate(*ahead, candidates),
+        {field.at("low").number(), field.at("likely").number(), field.at("high").number()}};
   }
   return read_run(field, candidates);
 }

@@ -144,6 +144,18 @@ class Tune(CommandTest):
         (self.folder / "a plan.json").write_text("{}")
         self.expect(3, "tune", "--dry-run", "--plan", "a plan.json", "--", "true", cwd=self.folder)
 
+    def test_other_figures_are_shown_but_do_not_decide(self):
+        script = "echo energy $((${OMP_NUM_THREADS:-1} * 7)); " + FASTER_WITH_TWO
+        figures = ("--figure", "time ([0-9.]+)", "--figure", "energy ([0-9]+)", "--figure", "absent ([0-9]+)")
+        result = json.loads(self.tune(0, "--json", script=script, figure=figures).stdout)
+        self.assertIsNone(conforms(result, "tune-1"))
+        self.assertEqual(result["chosen"], 1)
+        others = [{each["figure"]: each["median"] for each in one["others"]} for one in result["candidates"]]
+        self.assertEqual([one["energy ([0-9]+)"] for one in others], [7, 14, 21])
+        self.assertEqual([set(one) for one in others], [{"wall time", "energy ([0-9]+)"}] * 3)
+        text = self.tune(0, script=script, figure=figures).stdout
+        self.assertRegex(text, "wall time  +energy .*absent")
+
     def test_a_phase_is_the_time_between_marks(self):
         source = "#include <nodewise/marker.h>\n#include <stdlib.h>\n#include <time.h>\nint main(void) {\n"
         source += "  const char* n = getenv(\"OMP_NUM_THREADS\");\n  struct timespec t = {0, n && *n == '2' ? 20000000 : 80000000};\n"

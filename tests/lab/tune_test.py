@@ -53,12 +53,30 @@ class TuneOnLab(LabTest):
         self.assertEqual((result["verdict"], result["chosen"]), ("winner", 1), result)
         self.assertEqual((result["figure"], result["on"], result["phase"]), ("predicted time", MACHINE, "sum"))
         self.assertEqual(result["line"], "nodewise run --memory interleave -- ./first")
+        # From the first run alone, before the others: half of it, since the pages lie on both nodes.
+        ahead = result["candidates"][1].get("predicted")
+        self.assertIsNone(ahead)  # a region has no prediction
         # What `run` predicts for the same program; counts of two runs differ by some percent.
         self.command(COMMAND, "run", "--quiet", "--on", MACHINE, "--on-counts", "counts.json", "--", "./first")
         predicted = json.loads((self.directory / "counts.json").read_text())["predicted"]
         seconds = {each["region"]: each["seconds"] for each in predicted}["sum"]
         figures = result["candidates"][0]["figures"]
         self.assertAlmostEqual(statistics.median(figures) / seconds, 1, delta=0.1)
+
+    def test_hopeless_settings_do_not_run_and_predictions_stand_beside_the_figures(self):
+        (self.directory / "settings").write_text("--memory interleave\n--threads 1 --bind close\n")
+        asked = ("--candidates", "settings", "--json", "--log", "log", "--", "./first")
+        result = json.loads(self.command(COMMAND, "tune", "--on", MACHINE, *asked).stdout)
+        spread, single = result["candidates"][1:]
+        self.assertEqual(result["chosen"], 1)
+        self.assertAlmostEqual(spread["predicted"]["ratio"] / spread["to_as_it_is"]["ratio"], 1, delta=0.1)
+        self.assertEqual((single["state"], single["race_runs"]), ("disqualified", 0))
+        self.assertIn("dropped: if memory limits the program", single["reason"])
+        self.assertEqual((self.directory / "log").read_text().count('"forecast"'), 3)
+        again = json.loads(self.command(COMMAND, "tune", "--on", MACHINE, "--candidates", "settings", "--json",
+                                        "--resume", "log", "--", "./first").stdout)  # fmt: skip
+        self.assertEqual([each.get("predicted") for each in again["candidates"]],
+                         [each.get("predicted") for each in result["candidates"]])  # fmt: skip
 
     def test_a_region_that_the_program_does_not_mark_ends_it(self):
         done = self.command(COMMAND, "tune", "--on", MACHINE, "--region", "solve", "--", "./first", code=3)

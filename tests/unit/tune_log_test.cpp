@@ -129,6 +129,25 @@ class TuneLog : public testing::Test {
   std::string text_;
 };
 
+TEST_F(TuneLog, ForecastsAndOtherFiguresChangeNothingInTheRace) {
+  logged_run first = std::get<logged_run>(events_[0]);
+  first.others = {1.5, 0};
+  first.output = "00ff";
+  std::vector<log_event> events = {first, logged_forecast{1, {0.5, 0.75, 1.25}}};
+  log_writer writer = log_writer::create(file_, header_);
+  for (const log_event& each : events) {
+    EXPECT_EQ(writer.write(each), std::nullopt);
+  }
+  EXPECT_EQ(read_log(file_).events, events);
+  race with(header_.options);
+  replay(events, with);
+  race without(header_.options);
+  replay({events_.data(), 1}, without);
+  EXPECT_EQ(with.next(), without.next());
+  EXPECT_THAT(refused_line(2, R"({"forecast": 9, "low": 1, "likely": 1, "high": 1})"),
+              HasSubstr("forecast"));
+}
+
 TEST_F(TuneLog, IsReadAsItWasWritten) {
   const log_contents read = read_log(file_);
   ASSERT_GT(events_.size(), 12U);

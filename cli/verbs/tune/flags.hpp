@@ -43,10 +43,12 @@ inline constexpr flag between{
             "'--bind spread'. An empty text is the program as it is"};
 inline constexpr flag figure{.name = "figure",
                              .value = "REGEX",
+                             .kind = flag_kind::list,
                              .standard = "the wall time",
                              .group = group::figure,
                              .help = "compare a number that the program prints: the first group "
-                                     "of the last match, 'Solve time: ([0-9.]+)'"};
+                                     "of the last match, 'Solve time: ([0-9.]+)'. May be repeated: "
+                                     "the first one decides, the others are shown"};
 inline constexpr flag figure_file{.name = "figure-file",
                                   .value = "FILE",
                                   .standard = "standard output",

@@ -72,6 +72,17 @@ ordered_json candidate_json(const tuned& what, std::size_t i) {
     made["median"] = of.median;
     made["to_as_it_is"] = ratio_json(of.to_todays);
   }
+  if (!what.forecasts.empty() && what.forecasts[i]) {
+    const tune::forecast& ahead = *what.forecasts[i];
+    made["predicted"] = {{"ratio", ahead.likely}, {"low", ahead.low}, {"high", ahead.high}};
+  }
+  ordered_json others = ordered_json::array();
+  for (const other_figure& each : other_figures(what, i)) {
+    if (each.median > 0) {
+      others.push_back({{"figure", each.name}, {"median", each.median}});
+    }
+  }
+  report::add_if_any(made, "others", others);
   report::add_if_any(made, "reason", of.reason);
   ordered_json figures = ordered_json::array();
   for (const tune::logged_run& run : what.runs) {

@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
-#include "cli/prediction/counted.hpp"
 #include "cli/verbs/help_parts.hpp"
 #include "cli/verbs/tune/flags.hpp"
 #include "model/price.hpp"
@@ -43,12 +42,9 @@ void check_region(const traffic::counts& of, const traffic_choice& part) {
 
 std::vector<std::string> words_of_on(const invocation& given) {
   std::vector<std::string> words;
-  for (const flag* const each : on_a_machine) {
-    if (given.has(*each)) {
-      const auto value = given.text(*each);
-      words.push_back(option_name(*each) + (each->kind == flag_kind::toggle
-                                                ? ""
-                                                : "=" + std::string(value.value_or(""))));
+  for (const invocation::option& each : given.options) {
+    if (std::ranges::find(on_a_machine, each.what) != on_a_machine.end()) {
+      words.push_back(word_of(each));
     }
   }
   return words;
@@ -57,14 +53,18 @@ std::vector<std::string> words_of_on(const invocation& given) {
 lab_figure::lab_figure(const machine& on, std::string part)
     : costs_(model::costs_of(on)), part_(std::move(part)) {}
 
-double lab_figure::read() const {
+traffic_file lab_figure::counted() const {
   const std::string asked = "the counted traffic";
   const nlohmann::ordered_json document =
       parse_json(read_whole(file(), asked, largest_result_file), asked);
+  return traffic_from_json(json_field(document, asked));
+}
+
+double lab_figure::read() const {
   const traffic_choice part = choice_of(part_);
-  const traffic_file counted = traffic_from_json(json_field(document, asked));
-  check_region(counted.all, part);
-  return model::price(costs_, price_of_counts(counted.all, part, costs_).what).seconds;
+  const traffic_file all = counted();
+  check_region(all.all, part);
+  return model::price(costs_, price_of_counts(all.all, part, costs_).what).seconds;
 }
 
 } // namespace nodewise::cli

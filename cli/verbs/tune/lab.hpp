@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/frame/invocation.hpp"
+#include "cli/prediction/counted.hpp"
 #include "cli/verbs/tune/temporary_file.hpp"
 #include "model/costs.hpp"
 
@@ -27,6 +28,8 @@ class lab_figure {
   /// Of the run that has just ended; relative if the machine has no bandwidths. Throws `error`
   /// (input) if it moved no line in this part, and (usage) for an unknown region.
   [[nodiscard]] double read() const;
+  /// What the run that has just ended moved. Throws `error` (input).
+  [[nodiscard]] traffic_file counted() const;
 
  private:
   model::machine_costs costs_;

@@ -197,7 +197,13 @@ tune_request read_tune_options(const invocation& given, const topology& here) {
     const auto found = given.text(which);
     return found ? std::optional(std::string(*found)) : std::nullopt;
   };
-  race.figure = {text(flags::figure), text(flags::figure_file), given.has(flags::higher)};
+  const std::vector<std::string_view> figures = given.texts(flags::figure);
+  race.figure = {figures.empty() ? std::nullopt : std::optional(std::string(figures.front())),
+                 text(flags::figure_file), given.has(flags::higher)};
+  for (std::size_t i = 1; i < figures.size(); ++i) {
+    made.also.emplace_back(figures[i]);
+    for_option(flags::figure, [&] { tune::check({.pattern = made.also.back(), .file = {}}); });
+  }
   made.on = words_of_on(given);
   if (!made.on.empty()) {
     race.figure.modelled = text(flags::region).value_or(text(flags::phase).value_or("use"));

@@ -27,6 +27,7 @@ struct tune_request {
   tune::log_header race; ///< command, settings, options and figure
   run_rules rules;
   double within = 0.03;
+  std::vector<std::string> also = {}; ///< patterns of further figures, which only are shown
   /// The words of `run` for a virtual machine; empty: runs are native.
   std::vector<std::string> on = {};
 };

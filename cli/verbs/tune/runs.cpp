@@ -64,6 +64,20 @@ std::optional<std::size_t> environment_bytes(const tune::setting& how,
   return good ? std::optional(end.output.size()) : std::nullopt;
 }
 
+/// 0 for one that is not printed.
+std::vector<double> other_figures_in(const std::vector<std::string>& patterns,
+                                     std::string_view output) {
+  std::vector<double> values;
+  for (const std::string& each : patterns) {
+    try {
+      values.push_back(tune::figure_in({.pattern = each, .file = {}}, output));
+    } catch (const error&) {
+      values.push_back(0);
+    }
+  }
+  return values;
+}
+
 std::string read_if_there(const std::string& file) {
   return ::access(file.c_str(), F_OK) == 0 ? read_whole(file, file, largest_result_file) : "";
 }
@@ -86,11 +100,12 @@ void add_marks(std::vector<std::string>& environment, const std::string& file) {
 
 program_runs::program_runs(const tune_request& asked, const machine& on)
     : asked_(asked), environment_(own_environment()) {
-  std::vector<std::string> run = {paths::of_this_process().command(), "run"};
+  const std::vector<std::string> run = {paths::of_this_process().command(), "run"};
+  std::vector<std::string> added; // options that a virtual machine adds to each setting
   if (const auto& part = asked.race.figure.modelled) {
     lab_.emplace(on, *part);
-    run.insert(run.end(), asked.on.begin(), asked.on.end());
-    run.insert(run.end(), {"--quiet", "--on-counts", lab_->file()});
+    added = asked.on;
+    added.insert(added.end(), {"--quiet", "--on-counts", lab_->file()});
   }
   if (asked.race.figure.marked) {
     marks_.emplace();
@@ -98,10 +113,8 @@ program_runs::program_runs(const tune_request& asked, const machine& on)
   }
   for (tune::setting each : asked.race.candidates) {
     sys::timed_program made;
-    if (lab_) { // also the program as it is needs `run`
-      each.options.insert(each.options.begin(), run.begin() + 2, run.end());
-    }
-    made.command = tune::command_of(each, {run[0], run[1]}, asked.race.command);
+    each.options.insert(each.options.begin(), added.begin(), added.end());
+    made.command = tune::command_of(each, run, asked.race.command);
     made.environment = environment_;
     made.keep_output = true;
     made.most_seconds = asked.rules.most_seconds;
@@ -180,6 +193,7 @@ void program_runs::judge(finished_run& made) {
     made.hint = e.hint();
     return;
   }
+  made.others = other_figures_in(asked_.also, made.end.output);
   if (!asked_.rules.same_output) {
     return;
   }

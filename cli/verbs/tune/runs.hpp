@@ -16,9 +16,10 @@ namespace nodewise::cli {
 struct finished_run {
   sys::timed_end end;
   double figure = 0;
-  std::string failure;    ///< why it gives no figure; empty if it does
-  std::string output;     ///< a hash of what it printed, with --same-output
-  bool ends_tune = false; ///< whether the failure is not one of this setting
+  std::vector<double> others; ///< the further figures; 0: not printed
+  std::string failure;        ///< why it gives no figure; empty if it does
+  std::string output;         ///< a hash of what it printed, with --same-output
+  bool ends_tune = false;     ///< whether the failure is not one of this setting
   std::string hint = "tune compares runs that succeed"; ///< if the program fails as it is
 };
 
@@ -31,6 +32,10 @@ class program_runs {
   void expect_output(const std::string& hash) { first_output_ = hash; }
   /// Runs the setting once, with the commands of --prepare, --cleanup and --check around it.
   [[nodiscard]] finished_run run(std::size_t candidate);
+  /// What the last run moved; nullopt if it was native.
+  [[nodiscard]] std::optional<traffic_file> counted() const {
+    return lab_ ? std::optional(lab_->counted()) : std::nullopt;
+  }
   /// What could not be made equal.
   [[nodiscard]] const std::vector<std::string>& remarks() const noexcept { return remarks_; }
 

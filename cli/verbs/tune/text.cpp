@@ -11,6 +11,7 @@
 #include "model/costs.hpp"
 #include "report/progress.hpp"
 #include "report/table.hpp"
+#include "tune/location.hpp"
 
 namespace nodewise::cli {
 
@@ -71,10 +72,38 @@ bool is_in_seconds(const tuned& what) {
          (what.figure.modelled && model::costs_of(what.on.machine()).absolute);
 }
 
+/// "0.52, -3 %": the predicted ratio, and by how much it differs from the one of the race.
+std::string predicted_text(const tuned& what, std::size_t candidate) {
+  if (candidate == tune::todays || !what.forecasts[candidate]) {
+    return candidate == tune::todays ? "" : "unavailable";
+  }
+  const double likely = what.forecasts[candidate]->likely;
+  const tune::candidate_standing& of = what.standing.candidates[candidate];
+  return of.race_runs == 0
+             ? fmt::format("{:.2f}", likely)
+             : fmt::format("{:.2f}, {:+.0f} %", likely, (likely / of.to_todays.ratio - 1) * 100);
+}
+
+constexpr std::string_view wall_time = "wall time";
+
+/// As the heading of a column.
+std::string short_name(const std::string& pattern) {
+  constexpr std::size_t most = 20;
+  const std::string text = printable(pattern);
+  return text.size() <= most ? text : text.substr(0, most - 3) + "...";
+}
+
 std::string table_of(const tuned& what, const report::style& how) {
   using report::right;
-  report::table rows(
-      {"setting", right("runs"), right("median"), right("ratio"), report::breaking("")});
+  std::vector<report::column> columns = {"setting", right("runs"), right("median"), right("ratio")};
+  if (!what.forecasts.empty()) {
+    columns.push_back(right("predicted, error"));
+  }
+  for (const other_figure& each : other_figures(what, tune::todays)) {
+    columns.push_back(right(short_name(each.name)));
+  }
+  columns.push_back(report::breaking(""));
+  report::table rows(std::move(columns));
   std::vector<std::size_t> order(what.settings.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto& all = what.standing.candidates;
@@ -86,13 +115,28 @@ std::string table_of(const tuned& what, const report::style& how) {
   for (const std::size_t i : order) {
     const std::size_t runs = all[i].race_runs + all[i].confirmation_runs;
     const bool chosen_one = i == chosen(what) && what.standing.result != tune::verdict::none;
-    rows.add({{tune::text(what.settings[i]), chosen_one ? tone::strong : tone::plain},
-              fmt::format("{}", runs),
-              runs == 0 ? "-" : figure_text(all[i].median, in_seconds),
-              runs == 0 ? "-" : ratio_text(all[i].to_todays, i == tune::todays),
-              {state_text(what, i), tone::faint}});
+    std::vector<report::cell> row = {
+        {tune::text(what.settings[i]), chosen_one ? tone::strong : tone::plain},
+        fmt::format("{}", runs),
+        runs == 0 ? "-" : figure_text(all[i].median, in_seconds),
+        runs == 0 ? "-" : ratio_text(all[i].to_todays, i == tune::todays)};
+    if (!what.forecasts.empty()) {
+      row.emplace_back(predicted_text(what, i));
+    }
+    for (const other_figure& each : other_figures(what, i)) {
+      row.emplace_back(each.median == 0 ? "-" : figure_text(each.median, each.name == wall_time));
+    }
+    row.emplace_back(state_text(what, i), tone::faint);
+    rows.add(std::move(row));
   }
   return rows.to_string(how);
+}
+
+bool any_other_ran(const tuned& what) {
+  const auto& all = what.standing.candidates;
+  return std::ranges::any_of(all.begin() + 1, all.end(), [](const auto& each) {
+    return each.state != tune::candidate_state::disqualified;
+  });
 }
 
 std::string verdict_text(const tuned& what) {
@@ -115,7 +159,9 @@ std::string verdict_text(const tuned& what) {
     return fmt::format("{}: {} was ahead in the race, but in fresh runs the two are equal.", keep,
                        leader);
   case verdict::keep:
-    return fmt::format("{}: no other setting was faster.", keep);
+    return fmt::format("{}: {}.", keep,
+                       any_other_ran(what) ? "no other setting was faster"
+                                           : "no other setting could be compared with it");
   case verdict::not_separated:
     return fmt::format("{}: {} was ahead in the race, but the runs did not show a "
                        "difference. More runs (--runs) or a quieter machine may.",
@@ -128,6 +174,29 @@ std::string verdict_text(const tuned& what) {
 }
 
 } // namespace
+
+std::vector<other_figure> other_figures(const tuned& what, std::size_t candidate) {
+  std::vector<std::vector<double>> values(1 + what.also.size());
+  for (const tune::logged_run& run : what.runs) {
+    if (run.run.candidate != candidate) {
+      continue;
+    }
+    values[0].push_back(run.wall_s);
+    for (std::size_t i = 0; i < std::min(run.others.size(), what.also.size()); ++i) {
+      if (run.others[i] > 0) {
+        values[1 + i].push_back(run.others[i]);
+      }
+    }
+  }
+  std::vector<other_figure> all;
+  if (!what.figure.is_wall_time() && what.lab.empty()) {
+    all.push_back({std::string(wall_time), tune::median_of(values[0])});
+  }
+  for (std::size_t i = 0; i < what.also.size(); ++i) {
+    all.push_back({what.also[i], tune::median_of(values[1 + i])});
+  }
+  return all;
+}
 
 std::string line_of(const tuned& what, std::size_t candidate) {
   return joined(tune::command_of(what.settings[candidate], {"nodewise", "run"}, what.program), " ",

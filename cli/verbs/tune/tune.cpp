@@ -18,6 +18,7 @@
 #include "cli/machine/source.hpp"
 #include "cli/start/start_run.hpp"
 #include "cli/verbs/tune/flags.hpp"
+#include "cli/verbs/tune/forecasts.hpp"
 #include "cli/verbs/tune/observed.hpp"
 #include "cli/verbs/tune/options.hpp"
 #include "cli/verbs/tune/runs.hpp"
@@ -32,12 +33,21 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
+tune::log_contents read_of_option(const std::string& file) {
+  try {
+    return tune::read_log(file);
+  } catch (const error& e) {
+    throw error(e.kind(), fmt::format("{}: {}", option_name(flags::resume), e.asked()),
+                e.answered(), e.hint());
+  }
+}
+
 /// The file of the runs, if there is one.
 class kept_log {
  public:
   kept_log(const invocation& given, const tune_request& asked) {
     if (const auto file = given.text(flags::resume)) {
-      tune::log_contents before = tune::read_log(std::string(*file));
+      tune::log_contents before = read_of_option(std::string(*file));
       tune::log_header now = asked.race;
       if (!given.has(flags::seed)) {
         now.options.seed = before.header.options.seed;
@@ -94,6 +104,8 @@ class tuning {
     for (const tune::log_event& event : log_.events()) {
       if (const auto* const run = std::get_if<tune::logged_run>(&event)) {
         result_->runs.push_back(*run);
+      } else if (const auto* const ahead = std::get_if<tune::logged_forecast>(&event)) {
+        keep(*ahead);
       }
     }
     if (!log_.remark().empty()) {
@@ -119,16 +131,43 @@ class tuning {
         break;
       }
       take(*next, done);
+      if (next->in == tune::phase::warm_up && !result_->lab.empty()) {
+        look_ahead(runs);
+      }
     }
     result_->seconds = std::chrono::duration<double>(clock::now() - begin).count();
     hide_progress();
     result_->standing = race_->standing();
+    result_->also = asked_.also;
     result_->remarks = runs.remarks();
     add_observations(*result_, memory);
     return std::move(*result_);
   }
 
  private:
+  void keep(const tune::logged_forecast& ahead) {
+    result_->forecasts.resize(result_->settings.size());
+    result_->forecasts[ahead.candidate] = ahead.predicted;
+  }
+
+  /// Predicts the settings from the traffic of the program as it is, and drops hopeless ones.
+  void look_ahead(const program_runs& runs) {
+    const std::optional<traffic_file> counted = runs.counted();
+    const auto all = counted ? forecasts_of(asked_, *counted, result_->on)
+                             : std::vector<std::optional<tune::forecast>>();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (all[i]) {
+        keep({i, *all[i]});
+        log_.write(tune::logged_forecast{i, *all[i]}, how_);
+      }
+    }
+    for (const tune::dropped_candidate& each : tune::weigh_forecasts(all).dropped) {
+      const std::string why = text_of(each, result_->settings);
+      race_->disqualify(each.candidate, why);
+      log_.write(tune::logged_disqualification{each.candidate, why}, how_);
+    }
+  }
+
   void take(const tune::run_request& what, const finished_run& done) {
     if (!done.failure.empty()) {
       if (done.ends_tune || what.candidate == tune::todays) {
@@ -146,6 +185,7 @@ class tuning {
                                 done.end.wall_seconds,
                                 done.end.user_seconds,
                                 done.end.system_seconds,
+                                done.others,
                                 done.output};
     race_->record(done.figure);
     result_->runs.push_back(made);

@@ -11,6 +11,7 @@
 
 #include "report/style.hpp"
 #include "tune/figure.hpp"
+#include "tune/forecast.hpp"
 #include "tune/log.hpp"
 #include "tune/race.hpp"
 #include "tune/setting.hpp"
@@ -30,7 +31,18 @@ struct tuned {
   double seconds = 0; ///< of all runs together
   /// What was seen of the runs, and what could not be made equal: a sentence each.
   std::vector<std::string> remarks = {};
+  /// By the model, of each setting; empty: none.
+  std::vector<std::optional<tune::forecast>> forecasts = {};
+  std::vector<std::string> also = {}; ///< patterns of `logged_run::others`
 };
+
+/// A figure that does not decide.
+struct other_figure {
+  std::string name;  ///< "wall time", or its pattern
+  double median = 0; ///< of all runs; 0: none has it
+};
+/// Of a setting: the wall time, if another figure decides, and those of `also`.
+[[nodiscard]] std::vector<other_figure> other_figures(const tuned& what, std::size_t candidate);
 
 /// The command line that starts the program with this setting.
 [[nodiscard]] std::string line_of(const tuned& what, std::size_t candidate);

@@ -1,0 +1,60 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "cli/verbs/tune/forecasts.hpp"
+
+#include <fmt/core.h>
+
+#include "cli/prediction/settings.hpp"
+#include "cli/start/start_run.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+launch::run_options run_options_of(const tune::setting& how) {
+  std::vector<std::string> line = {"run"};
+  line.insert(line.end(), how.options.begin(), how.options.end());
+  line.insert(line.end(), {"--", "program"});
+  std::vector<const char*> words;
+  for (const std::string& word : line) {
+    words.push_back(word.c_str());
+  }
+  return read_run_options(parse(words));
+}
+
+std::optional<traffic::phase> phase_of(const tune_request& asked) {
+  const std::string part = asked.race.figure.modelled.value_or("");
+  return part == "use"    ? std::optional(traffic::phase::use)
+         : part == "init" ? std::optional(traffic::phase::initialisation)
+                          : std::nullopt;
+}
+
+} // namespace
+
+std::vector<std::optional<tune::forecast>>
+forecasts_of(const tune_request& asked, const traffic_file& as_it_is, const topology& on) {
+  const auto when = phase_of(asked);
+  if (!when) {
+    return {};
+  }
+  std::vector<launch::run_options> settings;
+  for (const tune::setting& each : asked.race.candidates) {
+    settings.push_back(run_options_of(each));
+  }
+  std::vector<std::optional<tune::forecast>> made;
+  for (const auto& each : predict_settings(as_it_is.all, *when, on, settings)) {
+    made.push_back(each ? std::optional(tune::forecast{each->low, each->likely, each->high})
+                        : std::nullopt);
+  }
+  made.front() = tune::forecast{}; // what was counted
+  return made;
+}
+
+std::string text_of(const tune::dropped_candidate& what,
+                    const std::vector<tune::setting>& settings) {
+  const std::string better = tune::text(settings[what.better]);
+  return fmt::format("dropped: if memory limits the program, the model predicts at least {:.2f} "
+                     "times today's time, and at most {:.2f} times for {}",
+                     what.least, what.most, better);
+}
+
+} // namespace nodewise::cli
