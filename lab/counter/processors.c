@@ -33,6 +33,10 @@ void switch_task(struct processor* processor, uint64_t address) {
   lock_shared();
   struct task* before = processor->task;
   struct task* task = task_at(address);
+  // The kernel gives the structure of a task that has ended to a new one, which may never announce
+  // itself.
+  if (task->program->ended)
+    task_begins(task, &nobody, 0);
   if (!before || before->program != task->program)
     forget_translations(processor);
   // Instructions after the task's last requested line are use if that line was use. Others wait for

@@ -19,6 +19,7 @@ FOUR, TWO = "4x2", "2x4"
 NODES = {FOUR: 4, TWO: 2}
 # Of a program's lines in use; the rest is stacks, the libraries' data and the like.
 GUILTY_AT_LEAST = 0.9
+AGAIN = PROGRAMS[1].cured
 NOBODY_TOUCHES_WRONGLY = ("schedule is not the first touch's", "unbalanced work", "false sharing")
 
 
@@ -62,6 +63,13 @@ class Programs(Table):
         *usual, cured = [each.use.share for each in batch]
         self.assertGreater(statistics.mean(usual), 0.1, usual)
         self.assertLess(cured, 0.01)
+
+    def test_programs_that_come_later_add_nothing_to_one_that_has_ended(self) -> None:
+        """The kernel gives its threads' structures to them, and until they tell the counter who they
+        are, they read many lines of shared libraries."""
+        batch = run_batch(FOUR, [AGAIN.words()] * 5, self.directory)
+        for counted in batch:
+            self.assertLess(counted.objects[""].all, 0.003 * counted.use.all)
 
 
 class Marks(unittest.TestCase):
