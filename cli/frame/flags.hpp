@@ -166,6 +166,11 @@ inline constexpr flag process{.name = "process",
                               .kind = flag_kind::list,
                               .group = group::selection,
                               .help = "examine the process PID"};
+inline constexpr flag write_plan{.name = "write-plan",
+                                 .value = "FILE",
+                                 .group = group::plan,
+                                 .help = "write the fix as a plan to FILE, for `nodewise run "
+                                         "--plan FILE` with the same program"};
 inline constexpr flag phase{.name = "phase",
                             .value = "WHEN",
                             .choices = "use|init|all",

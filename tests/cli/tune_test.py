@@ -144,6 +144,23 @@ class Tune(CommandTest):
         (self.folder / "a plan.json").write_text("{}")
         self.expect(3, "tune", "--dry-run", "--plan", "a plan.json", "--", "true", cwd=self.folder)
 
+    def test_the_best_setting_is_written_as_a_plan(self):
+        (self.folder / "settings").write_text(f"{TWO} --memory blocked --huge-pages off\n")
+        text = self.tune(0, "--write-plan", "best.json").stdout
+        self.assertIn("\n  nodewise run --plan best.json --huge-pages=off -- sh -c ", text)
+        plan = json.loads((self.folder / "best.json").read_text())
+        self.assertIsNone(conforms(plan, "plan-1"))
+        self.assertEqual((plan["threads"]["count"], plan["threads"]["bind"]), (2, "close"))
+        self.assertEqual(plan["objects"], [{"placement": "blocked"}])
+        self.assertEqual(plan["program"]["name"], "sh")
+        shown = ("run", "--quiet", "--plan", "best.json", "--", "sh", "-c", "echo $OMP_NUM_THREADS")
+        self.assertEqual(self.expect(0, *shown, cwd=self.folder).stdout, "2\n")
+
+    def test_what_is_kept_is_no_plan(self):
+        text = self.tune(0, "--write-plan", "best.json", script="echo time 2").stdout
+        self.assertIn("No plan is written to best.json: as it is", text)
+        self.assertFalse((self.folder / "best.json").exists())
+
     def test_other_figures_are_shown_but_do_not_decide(self):
         script = "echo energy $((${OMP_NUM_THREADS:-1} * 7)); " + FASTER_WITH_TWO
         figures = ("--figure", "time ([0-9.]+)", "--figure", "energy ([0-9]+)", "--figure", "absent ([0-9]+)")
@@ -175,6 +192,16 @@ class Tune(CommandTest):
     def test_figures_exclude_each_other(self):
         self.assertIn("--on lab:MACHINE", self.expect(2, "tune", "--phase", "init", "--", "true").stderr)
         self.assertIn("--on and --figure", self.expect(2, "tune", "--on", "lab:2x2", "--figure", "x", "--", "true").stderr)
+
+    def test_a_plan_is_not_made_in_vain(self):
+        asked = ("tune", "--profiled-plan", "plan.json")
+        refused = self.expect(2, *asked, "--", "mpirun", "{run}", "true", cwd=self.folder)
+        self.assertIn("--profiled-plan with {run}", refused.stderr)
+        refused = self.expect(2, *asked, "--write-plan", "plan.json", "--", "true", cwd=self.folder)
+        self.assertIn("names the same file", refused.stderr)
+        refused = self.expect(3, *asked, "--", "sh", "-c", "echo no input >&2; exit 4", cwd=self.folder)
+        self.assertIn("--profiled-plan plan.json", refused.stderr)
+        self.assertEqual(list(self.folder.glob("plan*")), [])
 
     def test_the_list_of_settings_needs_no_run(self):
         listed = self.expect(0, "tune", "--dry-run", "--try", "--memory interleave", "--", "true").stdout.splitlines()

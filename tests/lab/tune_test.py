@@ -16,7 +16,7 @@ SOURCE = """
 #include <stdio.h>
 #include <stdlib.h>
 int main(void) {
-  enum { N = 1 << 19 };
+  enum { N = 1 << SIZE };
   double *a = malloc(N * sizeof *a), *b = malloc(N * sizeof *b);
   for (long i = 0; i < N; i++) a[i] = b[i] = 1;
   NODEWISE_MARKER_START("sum");
@@ -39,7 +39,7 @@ class TuneOnLab(LabTest):
     def setUp(self):
         super().setUp()
         (self.directory / "first.c").write_text(SOURCE)
-        self.command("cc", "-O2", "-fopenmp", f"-I{ROOT}/include", "first.c", "-o", "first")
+        self.command("cc", "-O2", "-fopenmp", f"-I{ROOT}/include", "-DSIZE=19", "first.c", "-o", "first")
         (self.directory / "settings").write_text("--memory interleave\n--threads 8 --bind close\n")
 
     def command(self, *words, code=0):
@@ -77,6 +77,13 @@ class TuneOnLab(LabTest):
                                         "--resume", "log", "--", "./first").stdout)  # fmt: skip
         self.assertEqual([each.get("predicted") for each in again["candidates"]],
                          [each.get("predicted") for each in result["candidates"]])  # fmt: skip
+
+    def test_a_plan_of_a_profile_races_too(self):
+        self.command("cc", "-O2", "-fopenmp", f"-I{ROOT}/include", "-DSIZE=21", "first.c", "-o", "first")
+        asked = ("--profiled-plan", "plan.json", "--over", "bind", "--runs", "6", "--json", "--", "./first")
+        result = json.loads(self.command(COMMAND, "tune", "--on", MACHINE, *asked).stdout)
+        self.assertEqual(result["candidates"][result["chosen"]]["setting"], "--plan plan.json")
+        self.assertEqual(json.loads((self.directory / "plan.json").read_text())["program"]["name"], "first")
 
     def test_a_region_that_the_program_does_not_mark_ends_it(self):
         done = self.command(COMMAND, "tune", "--on", MACHINE, "--region", "solve", "--", "./first", code=3)

@@ -14,11 +14,6 @@ inline constexpr flag duration{.name = "duration",
                                .standard = "until the process ends",
                                .group = group::sampling,
                                .help = "with -p, observe the process for SECONDS"};
-inline constexpr flag write_plan{.name = "write-plan",
-                                 .value = "FILE",
-                                 .group = group::plan,
-                                 .help = "write the fix as a plan to FILE, for `nodewise run "
-                                         "--plan FILE` with the same program"};
 inline constexpr flag prove{
     .name = "prove",
     .group = group::plan,

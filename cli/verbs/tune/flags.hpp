@@ -41,6 +41,12 @@ inline constexpr flag between{
     .group = group::settings,
     .help = "compare only two settings; give the option twice: --between '--bind close' --between "
             "'--bind spread'. An empty text is the program as it is"};
+inline constexpr flag profiled_plan{
+    .name = "profiled-plan",
+    .value = "FILE",
+    .group = group::settings,
+    .help = "profile the program once, write the plan for it to FILE, and try this plan; a FILE "
+            "that exists is used as it is"};
 inline constexpr flag figure{.name = "figure",
                              .value = "REGEX",
                              .kind = flag_kind::list,

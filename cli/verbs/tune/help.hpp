@@ -10,16 +10,17 @@
 namespace nodewise::cli {
 
 inline constexpr auto tune_flags = join(
-    std::array<flag_list, 5>{&flags::over, &flags::attempt, &flags::candidates, &flags::between,
-                             &flags::plan},
+    std::array<flag_list, 6>{&flags::over, &flags::attempt, &flags::candidates, &flags::between,
+                             &flags::plan, &flags::profiled_plan},
     std::array<flag_list, 7>{&flags::figure, &flags::figure_file, &flags::region, &flags::phase,
                              &flags::higher, &flags::equal, &flags::within},
     std::array<flag_list, 7>{&flags::most_runs, &flags::run_timeout, &flags::same_output,
                              &flags::check_command, &flags::prepare, &flags::cleanup, &flags::seed},
     std::array<flag_list, 2>{&flags::tune_log, &flags::resume}, flags_of(tune_forms),
-    std::array<flag_list, 4>{&flags::dry_run, &flags::output, &flags::strict, &flags::quiet},
+    std::array<flag_list, 5>{&flags::write_plan, &flags::dry_run, &flags::output, &flags::strict,
+                             &flags::quiet},
     on_a_machine, every_verb);
-inline constexpr std::array<excluded_pair, 14> tune_excludes = {
+inline constexpr std::array<excluded_pair, 17> tune_excludes = {
     {{&flags::region, &flags::phase},
      {&flags::region, &flags::figure},
      {&flags::region, &flags::figure_file},
@@ -28,6 +29,9 @@ inline constexpr std::array<excluded_pair, 14> tune_excludes = {
      {&flags::between, &flags::attempt},
      {&flags::between, &flags::candidates},
      {&flags::between, &flags::plan},
+     {&flags::between, &flags::profiled_plan},
+     {&flags::candidates, &flags::plan},
+     {&flags::candidates, &flags::profiled_plan},
      {&flags::on, &flags::figure},
      {&flags::on, &flags::figure_file},
      {&flags::on, &flags::higher},
@@ -49,7 +53,7 @@ inline constexpr std::array tune_examples = {
     example{"nodewise tune --log solver.tune --same-output -- ./solver",
             "keep each run in a file, and drop settings under which the output differs"},
 };
-inline constexpr std::array<verb_flag_text, 7> tune_texts = {
+inline constexpr std::array<verb_flag_text, 8> tune_texts = {
     {{&flags::region, "compare the time between NODEWISE_MARKER_START(\"NAME\") and "
                       "NODEWISE_MARKER_STOP(\"NAME\") in the program"},
      {&flags::phase, "with --on, compare the predicted time of: use (after each page was "
@@ -58,6 +62,8 @@ inline constexpr std::array<verb_flag_text, 7> tune_texts = {
      {&flags::on, "run in a virtual machine, and compare the times that a model predicts from the "
                   "counted memory traffic: lab:NAME from `nodewise lab list`, "
                   "lab:NODESxCORES[xTHREADS] such as lab:4x2, or lab:./FILE.json"},
+     {&flags::write_plan,
+      "write the best setting as a plan to FILE, for `nodewise run --plan FILE`"},
      {&flags::dry_run, "list the settings and run nothing"},
      {&flags::strict, "exit with code 1 if the runs did not decide between the settings"},
      {&flags::quiet, "print only the command line to use"}}};

@@ -6,15 +6,19 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include <unistd.h>
+
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "base/numbers.hpp"
 #include "base/text.hpp"
+#include "cli/frame/terminal.hpp"
 #include "cli/start/flags.hpp"
 #include "cli/start/start_run.hpp"
 #include "cli/verbs/tune/flags.hpp"
 #include "cli/verbs/tune/lab.hpp"
+#include "cli/verbs/tune/profiled_plan.hpp"
 #include "launch/executable.hpp"
 #include "launch/numa_balancing.hpp"
 #include "plan/plan_json.hpp"
@@ -64,7 +68,39 @@ std::vector<tune::setting> two_settings(const std::vector<std::string_view>& tex
   });
 }
 
-std::vector<tune::setting> settings_of(const invocation& given, const topology& here) {
+/// Makes the plan of --profiled-plan. Returns the text of its setting, or adds to the remarks why
+/// it is not tried.
+std::vector<std::string> profiled_setting(const invocation& given,
+                                          std::vector<std::string>& remarks) {
+  const auto file = given.text(flags::profiled_plan);
+  if (!file) {
+    return {};
+  }
+  if (tune::has_run_mark(given.program)) {
+    throw error(error_kind::usage, option_name(flags::profiled_plan) + " with {run}",
+                "tune does not profile programs under a launcher",
+                "write a plan by nodewise profile in each rank, and try it: --plan FILE");
+  }
+  if (file == given.text(flags::write_plan)) {
+    throw error(error_kind::usage, fmt::format("{} {}", option_name(flags::profiled_plan), *file),
+                "--write-plan names the same file", "give two different files");
+  }
+  if (!given.has(flags::dry_run)) {
+    const report::style how = style_of(STDERR_FILENO, given);
+    if (how.terminal && !given.has(flags::quiet)) {
+      write_error("Profiling one run of the program for its plan.\n");
+    }
+    std::string why = make_profiled_plan(std::string(*file), given.program, words_of_on(given));
+    if (!why.empty()) {
+      remarks.push_back(std::move(why));
+      return {};
+    }
+  }
+  return {"--plan " + shell_word(*file)};
+}
+
+std::vector<tune::setting> settings_of(const invocation& given, const topology& here,
+                                       std::vector<std::string>& remarks) {
   if (const auto file = given.text(flags::candidates)) {
     const std::string name(*file);
     return tune::read_candidates(
@@ -80,6 +116,9 @@ std::vector<tune::setting> settings_of(const invocation& given, const topology& 
   if (const auto plan = given.text(flags::plan)) {
     (void)plans::read_plan(std::string(*plan));
     request.tries.push_back("--plan " + shell_word(*plan));
+  }
+  for (std::string& text : profiled_setting(given, remarks)) {
+    request.tries.push_back(std::move(text));
   }
   if (const auto over = given.text(flags::over)) {
     request.over = for_option(flags::over, [&] { return tune::read_axes(*over); });
@@ -150,12 +189,6 @@ std::string identity_of(const std::string& program) {
       .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-/// The program's name: after {run}, if a launcher starts it.
-const std::string& program_in(const std::vector<std::string>& command) {
-  const auto mark = std::ranges::find(command, tune::run_mark);
-  return mark == command.end() || mark + 1 == command.end() ? command.front() : *(mark + 1);
-}
-
 /// Throws `error` (usage) for options that work only in a virtual machine, or only outside.
 void check_places(const invocation& given) {
   if (given.has(flags::phase) && !given.has(flags::on)) {
@@ -185,13 +218,18 @@ run_rules rules_of(const invocation& given) {
 
 } // namespace
 
+const std::string& program_in(const std::vector<std::string>& command) {
+  const auto mark = std::ranges::find(command, tune::run_mark);
+  return mark == command.end() || mark + 1 == command.end() ? command.front() : *(mark + 1);
+}
+
 tune_request read_tune_options(const invocation& given, const topology& here) {
   tune_request made;
   made.rules = rules_of(given);
   made.within = percent(given, flags::within, made.within);
   tune::log_header& race = made.race;
   race.command = given.program;
-  race.candidates = settings_of(given, here);
+  race.candidates = settings_of(given, here, made.remarks);
   check_settings(race.candidates);
   const auto text = [&](const flag& which) {
     const auto found = given.text(which);

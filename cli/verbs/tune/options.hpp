@@ -30,7 +30,12 @@ struct tune_request {
   std::vector<std::string> also = {}; ///< patterns of further figures, which only are shown
   /// The words of `run` for a virtual machine; empty: runs are native.
   std::vector<std::string> on = {};
+  /// What was seen before the race: a sentence each.
+  std::vector<std::string> remarks = {};
 };
+
+/// The program's name in a command: after {run}, if a launcher starts it.
+[[nodiscard]] const std::string& program_in(const std::vector<std::string>& command);
 
 /// Reads the options, and checks that `run` accepts each setting. Throws `error` (usage, input).
 /// `here`: this machine, or the virtual one.

@@ -17,8 +17,6 @@
 
 namespace nodewise::cli {
 
-namespace {
-
 std::vector<std::string> own_environment() {
   std::vector<std::string> all;
   for (char** each = ::environ; *each != nullptr; ++each) {
@@ -27,7 +25,6 @@ std::vector<std::string> own_environment() {
   return all;
 }
 
-/// Without a hint of `nodewise run`, whose error comes before it.
 std::string last_line_of(std::string_view text) {
   constexpr std::string_view hint = "    hint: ";
   std::string_view line;
@@ -40,6 +37,8 @@ std::string last_line_of(std::string_view text) {
   } while (line.starts_with(hint) && !text.empty());
   return printable(line);
 }
+
+namespace {
 
 /// The same in each process: FNV-1a (G. Fowler, L. C. Noll, K.-P. Vo), 64 bits.
 std::uint64_t hash_of(std::string_view text) {

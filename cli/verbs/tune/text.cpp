@@ -210,15 +210,16 @@ std::size_t chosen(const tuned& what) {
 
 std::optional<std::size_t> cheapest(const tuned& what) {
   const std::size_t best = chosen(what);
-  const std::size_t cores = what.settings[best].cores;
+  const std::size_t known = what.settings[best].cores;
+  const std::size_t cores = known != 0 ? known : what.on.machine().cores.size(); // perhaps all
   std::optional<std::size_t> found;
   for (std::size_t i = 0; i < what.settings.size(); ++i) {
     const tune::candidate_standing& of = what.standing.candidates[i];
     const tune::ratio_estimate& ratio = best == tune::todays ? of.to_todays : of.to_leader;
     const std::size_t uses = what.settings[i].cores;
     const std::size_t least = found ? what.settings[*found].cores : cores;
-    if (i != best && uses != 0 && of.race_runs > 1 && ratio.high <= 1 + what.within &&
-        of.state != tune::candidate_state::disqualified && (least == 0 || uses < least)) {
+    if (i != best && uses != 0 && uses < least && of.race_runs > 1 &&
+        ratio.high <= 1 + what.within && of.state != tune::candidate_state::disqualified) {
       found = i;
     }
   }

@@ -16,12 +16,14 @@
 #include "cli/frame/verbs.hpp"
 #include "cli/lab/runner.hpp"
 #include "cli/machine/source.hpp"
+#include "cli/start/flags.hpp"
 #include "cli/start/start_run.hpp"
 #include "cli/verbs/tune/flags.hpp"
 #include "cli/verbs/tune/forecasts.hpp"
 #include "cli/verbs/tune/observed.hpp"
 #include "cli/verbs/tune/options.hpp"
 #include "cli/verbs/tune/runs.hpp"
+#include "cli/verbs/tune/setting_plan.hpp"
 #include "cli/verbs/tune/view.hpp"
 #include "launch/numa_balancing.hpp"
 #include "report/progress.hpp"
@@ -139,7 +141,8 @@ class tuning {
     hide_progress();
     result_->standing = race_->standing();
     result_->also = asked_.also;
-    result_->remarks = runs.remarks();
+    result_->remarks = asked_.remarks;
+    result_->remarks.insert(result_->remarks.end(), runs.remarks().begin(), runs.remarks().end());
     add_observations(*result_, memory);
     return std::move(*result_);
   }
@@ -238,6 +241,26 @@ std::string settings_text(const tune_request& asked) {
   return joined(asked.race.candidates, "\n", tune::text) + "\n";
 }
 
+/// Writes the plan of --write-plan; returns how to use it, or why there is none.
+std::string write_plan(const tuned& what, const invocation& given) {
+  const auto file = given.text(flags::write_plan);
+  if (!file) {
+    return "";
+  }
+  const setting_as_plan best =
+      plan_of(what.settings[chosen(what)], program_in(what.program), what.on);
+  if (!best.has_plan()) {
+    return fmt::format("No plan is written to {}: {} has nothing that a plan can hold.\n",
+                       printable(*file), tune::text(what.settings[chosen(what)]));
+  }
+  write_to_file(flags::write_plan, *file, plan_json(best.plan, what.on));
+  tune::setting with{{option_name(flags::plan), std::string(*file)}, 0};
+  with.options.insert(with.options.end(), best.beside.begin(), best.beside.end());
+  return fmt::format(
+      "The plan in {} does the same for arrays of 1 MiB and more:\n  {}\n", printable(*file),
+      joined(tune::command_of(with, {"nodewise", "run"}, what.program), " ", shell_word));
+}
+
 int exit_code_for(const tuned& what, bool strict) {
   if (what.interrupted) {
     return exit_code::signal_base + SIGINT;
@@ -250,6 +273,9 @@ int exit_code_for(const tuned& what, bool strict) {
 
 int tune(const invocation& given) {
   check_output(given);
+  if (const auto file = given.text(flags::write_plan)) {
+    check_file(flags::write_plan, *file);
+  }
   topology here = given.has(flags::on) ? machine_of_on(given, paths::of_this_process())
                                        : this_machine_with_costs().what;
   tune_request asked = read_tune_options(given, here);
@@ -262,10 +288,11 @@ int tune(const invocation& given) {
   }
   const tuned found = tuning(given, std::move(asked), std::move(here)).run();
   write_form(given, tune_forms, found);
+  const std::string plan = write_plan(found, given);
   if (given.has(flags::quiet) && given.selected_form() == nullptr) {
     write_out(line_of(found, chosen(found)) + "\n");
   } else {
-    show_text(given, [&](const report::style& how) { return tune_text(found, how); });
+    show_text(given, [&](const report::style& how) { return tune_text(found, how) + plan; });
   }
   return exit_code_for(found, given.has(flags::strict));
 }
