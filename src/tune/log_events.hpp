@@ -18,7 +18,7 @@ namespace nodewise::tune {
 
 inline constexpr std::string_view log_schema = "nodewise/tune-log/1";
 
-/// What must be the same when a race is resumed.
+/// What must be the same when a race is resumed, except the settings of the system.
 struct log_header {
   std::vector<std::string> command; ///< the program and its arguments
   std::vector<setting> candidates;  ///< today's first
@@ -27,6 +27,7 @@ struct log_header {
   /// JSON, as `dump()` writes it: whatever identifies machine and program. null if unknown.
   std::string machine = "null";
   std::string program = "null";
+  std::string settings = "null"; ///< the same, of the system: for people
 };
 
 /// A run that gave a figure.

@@ -196,6 +196,9 @@ nlohmann::ordered_json header_json(const log_header& header) {
   made["figure"] = figure_json(header.figure);
   made["machine"] = parse_json(header.machine, "the machine of a race's log");
   made["program"] = parse_json(header.program, "the program of a race's log");
+  if (header.settings != "null") {
+    made["settings"] = parse_json(header.settings, "the settings in a race's log");
+  }
   return made;
 }
 
@@ -220,8 +223,8 @@ std::string json_line(const nlohmann::ordered_json& value) {
 log_header header_from_json(const nlohmann::ordered_json& document, const std::string& asked) {
   const json_field all(document, asked);
   check_schema(all, log_schema);
-  all.allow_only(
-      {"schema", "nodewise", "command", "candidates", "race", "figure", "machine", "program"});
+  all.allow_only({"schema", "nodewise", "command", "candidates", "race", "figure", "machine",
+                  "program", "settings"});
   log_header made;
   made.command = read_words(all.at("command"));
   made.candidates = read_settings(all.at("candidates"));
@@ -233,6 +236,9 @@ log_header header_from_json(const nlohmann::ordered_json& document, const std::s
   };
   made.machine = kept("machine");
   made.program = kept("program");
+  if (all.find("settings")) {
+    made.settings = kept("settings");
+  }
   return made;
 }
 

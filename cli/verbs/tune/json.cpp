@@ -25,7 +25,7 @@ ordered_json ratio_json(const tune::ratio_estimate& of) {
   return made;
 }
 
-std::string_view word_of(tune::verdict what, bool interrupted) {
+std::string_view verdict_word(tune::verdict what, bool interrupted) {
   if (interrupted) {
     return "interrupted";
   }
@@ -45,7 +45,7 @@ std::string_view word_of(tune::verdict what, bool interrupted) {
   return "none";
 }
 
-std::string_view word_of(tune::candidate_state what) {
+std::string_view state_word(tune::candidate_state what) {
   switch (what) {
   case tune::candidate_state::set_aside:
     return "set aside";
@@ -62,7 +62,7 @@ ordered_json candidate_json(const tuned& what, std::size_t i) {
   const tune::candidate_standing& of = what.standing.candidates[i];
   ordered_json made = {{"setting", tune::text(what.settings[i])},
                        {"options", what.settings[i].options},
-                       {"state", word_of(of.state)},
+                       {"state", state_word(of.state)},
                        {"race_runs", of.race_runs},
                        {"confirmation_runs", of.confirmation_runs}};
   if (what.settings[i].cores != 0) {
@@ -111,7 +111,7 @@ std::string tune_json(const tuned& what) {
     all["figure"] = what.figure.is_wall_time() ? "wall time" : what.figure.pattern.value_or("file");
   }
   all["higher_is_better"] = what.figure.higher_is_better;
-  all["verdict"] = word_of(what.standing.result, what.interrupted);
+  all["verdict"] = verdict_word(what.standing.result, what.interrupted);
   all["line"] = line_of(what, chosen(what));
   all["chosen"] = chosen(what);
   if (what.standing.leader) {

@@ -13,6 +13,7 @@
 
 #include "base/numbers.hpp"
 #include "base/text.hpp"
+#include "cli/frame/result.hpp"
 #include "cli/frame/terminal.hpp"
 #include "cli/start/flags.hpp"
 #include "cli/start/start_run.hpp"
@@ -22,6 +23,7 @@
 #include "launch/executable.hpp"
 #include "launch/numa_balancing.hpp"
 #include "plan/plan_json.hpp"
+#include "symbols/module.hpp"
 #include "sys/kernel.hpp"
 #include "topology/json_field.hpp"
 #include "topology/machine_json.hpp"
@@ -183,10 +185,15 @@ std::string identity_of(const std::string& program) {
   if (failed) {
     return "null";
   }
-  const auto changed = fs::last_write_time(file, failed).time_since_epoch().count();
-  return nlohmann::json{
-      {"file", fs::absolute(file).string()}, {"bytes", bytes}, {"changed", changed}}
-      .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  nlohmann::json made = {{"file", fs::absolute(file).string()}, {"bytes", bytes}};
+  if (const std::string id = symbols::build_id(file); !id.empty()) {
+    made["build_id"] = id;
+  } else {
+    made["changed_ns"] =
+        std::chrono::file_clock::to_sys(fs::last_write_time(file, failed)).time_since_epoch() /
+        std::chrono::nanoseconds(1);
+  }
+  return made.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 /// Throws `error` (usage) for options that work only in a virtual machine, or only outside.
@@ -260,6 +267,7 @@ tune_request read_tune_options(const invocation& given, const topology& here) {
   options.seed = static_cast<std::uint64_t>(given.number(flags::seed).value_or(now));
   race.machine = machine_json(here.machine()).dump();
   race.program = identity_of(program_in(race.command));
+  race.settings = settings_json(sys::real_kernel()).dump();
   return made;
 }
 

@@ -10,9 +10,10 @@
 #include "cli/frame/paths.hpp"
 #include "cli/frame/result.hpp"
 #include "cli/verbs/tune/flags.hpp"
-#include "cli/verbs/tune/runs.hpp"
+#include "cli/verbs/tune/started.hpp"
 #include "plan/plan_json.hpp"
 #include "sys/signals.hpp"
+#include "sys/timed_program.hpp"
 
 namespace nodewise::cli {
 

@@ -12,11 +12,6 @@
 
 namespace nodewise::cli {
 
-/// Of this process: "NAME=VALUE".
-[[nodiscard]] std::vector<std::string> own_environment();
-/// Without a hint of `nodewise`, which comes after its error.
-[[nodiscard]] std::string last_line_of(std::string_view text);
-
 /// One run of the program.
 struct finished_run {
   sys::timed_end end;
