@@ -28,7 +28,7 @@ HUGE = ["--huge-pages on"]
 PROGRAMS = {
     "scales": (1, TWO, [*ONE, *OTHER], []),
     "fights": (2, ONE, [*TWO, *OTHER], []),
-    "scattered": (1, HUGE, [*ONE, *OTHER], []),
+    "scattered": (1, HUGE, [*ONE, *OTHER], ["--figure", "reads: ([0-9.]+) s"]),
     "insensitive": (1, [], [*ONE, *TWO, *OTHER], []),
     "wrong": (1, [], [*TWO, "--threads 1 --bind close", *OTHER], ["--same-output"]),
 }

@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// What a program that tune starts gets, and what is told of its end.
+// What a program that tune starts gets, and what is shown of its error.
 #pragma once
 
 #include <string>
