@@ -1,6 +1,6 @@
 /* Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
  *
- * Reads one line of each page of 256 MiB at random, each after the one before: the lines fit into the
+ * Reads one line of each page of 64 MiB at random, each after the one before: the lines fit into the
  * caches, but with small pages most reads miss the TLB.
  * Prints the time of the reads alone: what a page costs when it is first touched may be the host's. */
 #include <stdint.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { bytes = 256 << 20, page_words = 512, pages = bytes / 8 / page_words, reads = 4000000 };
+enum { bytes = 64 << 20, page_words = 512, pages = bytes / 8 / page_words, reads = 16000000 };
 
 static double now(void) {
   struct timespec at;

@@ -28,7 +28,7 @@ std::size_t distinct(std::vector<std::size_t> values) {
 class starting_point {
  public:
   starting_point(const traffic::counts& of, traffic::phase judged, const topology& on)
-      : counts_(of), costs_(model::costs_of(on.machine())),
+      : costs_(model::costs_of(on.machine())),
         all_(price_of_counts(of, {.when = judged}, costs_).what), threads_(model::threads_of(all_)),
         seconds_(model::price(costs_, all_).seconds),
         local_(model::nearest_memory(costs_, on.memory_nodes())) {
@@ -67,7 +67,6 @@ class starting_point {
   }
 
  private:
-  const traffic::counts& counts_;
   model::machine_costs costs_;
   model::traffic all_;
   model::traffic threads_; ///< the same without processors that are no threads of their own

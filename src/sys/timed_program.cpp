@@ -168,6 +168,7 @@ timed_end run_timed(const timed_program& what) {
   made.user_seconds = seconds_of(used.ru_utime);
   made.system_seconds = seconds_of(used.ru_stime);
   made.most_resident_bytes = static_cast<std::uint64_t>(used.ru_maxrss) * 1024;
+  made.disk_bytes = static_cast<std::uint64_t>(used.ru_inblock) * 512; // the kernel's unit
   if (what.keep_output) {
     made.output = text_in(output.number());
     made.errors = text_in(errors.number());

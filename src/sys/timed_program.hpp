@@ -32,6 +32,7 @@ struct timed_end {
   double user_seconds = 0; ///< with the processes that it has waited for
   double system_seconds = 0;
   std::uint64_t most_resident_bytes = 0; ///< of the largest process
+  std::uint64_t disk_bytes = 0;          ///< read from disks, not from the page cache
   std::string output;                    ///< standard output, at most 64 MiB of it
   std::string errors;                    ///< standard error, likewise
 };

@@ -85,6 +85,16 @@ class TuneOnLab(LabTest):
         self.assertEqual(result["candidates"][result["chosen"]]["setting"], "--plan plan.json")
         self.assertEqual(json.loads((self.directory / "plan.json").read_text())["program"]["name"], "first")
 
+    def test_counted_traffic_predicts_settings_outside_too(self):
+        self.command(COMMAND, "run", "--quiet", "--on", "lab:1x1", "--on-counts", "counts.json", "--", "./first")
+        (self.directory / "settings").write_text("--memory interleave\n")
+        asked = ("--candidates", "settings", "--traffic", "counts.json", "--json", "--runs", "6", "--", "./first")
+        result = json.loads(self.command(COMMAND, "tune", *asked).stdout)
+        self.assertEqual([each["predicted"]["ratio"] for each in result["candidates"]], [1, 1])  # one thread
+        self.command(COMMAND, "run", "--quiet", "--on", "lab:16x1", "--on-counts", "counts.json", "--", "./first")
+        done = self.command(COMMAND, "tune", *asked, code=3)
+        self.assertIn("is not on the machine", done.stderr)
+
     def test_a_region_that_the_program_does_not_mark_ends_it(self):
         done = self.command(COMMAND, "tune", "--on", MACHINE, "--region", "solve", "--", "./first", code=3)
         self.assertIn("--region solve: the program has marked no such region", done.stderr)

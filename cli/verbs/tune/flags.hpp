@@ -47,6 +47,13 @@ inline constexpr flag profiled_plan{
     .group = group::settings,
     .help = "profile the program once, write the plan for it to FILE, and try this plan; a FILE "
             "that exists is used as it is"};
+inline constexpr flag traffic{
+    .name = "traffic",
+    .value = "FILE",
+    .group = group::settings,
+    .help =
+        "predict the settings from the program's memory traffic, and drop hopeless ones. FILE is "
+        "from `nodewise run --on lab:NAME --on-counts FILE`, with a virtual machine like this one"};
 inline constexpr flag figure{.name = "figure",
                              .value = "REGEX",
                              .kind = flag_kind::list,

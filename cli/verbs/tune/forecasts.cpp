@@ -21,8 +21,11 @@ launch::run_options run_options_of(const tune::setting& how) {
   return read_run_options(parse(words));
 }
 
-std::optional<traffic::phase> phase_of(const tune_request& asked) {
-  const std::string part = asked.race.figure.modelled.value_or("");
+std::optional<traffic::phase> phase_of(const tune_request& asked, const traffic_file& counted) {
+  if (!asked.race.figure.modelled) {
+    return counted.judged;
+  }
+  const std::string& part = *asked.race.figure.modelled;
   return part == "use"    ? std::optional(traffic::phase::use)
          : part == "init" ? std::optional(traffic::phase::initialisation)
                           : std::nullopt;
@@ -32,7 +35,7 @@ std::optional<traffic::phase> phase_of(const tune_request& asked) {
 
 std::vector<std::optional<tune::forecast>>
 forecasts_of(const tune_request& asked, const traffic_file& as_it_is, const topology& on) {
-  const auto when = phase_of(asked);
+  const auto when = phase_of(asked, as_it_is);
   if (!when) {
     return {};
   }

@@ -10,8 +10,8 @@
 namespace nodewise::cli {
 
 inline constexpr auto tune_flags = join(
-    std::array<flag_list, 6>{&flags::over, &flags::attempt, &flags::candidates, &flags::between,
-                             &flags::plan, &flags::profiled_plan},
+    std::array<flag_list, 7>{&flags::over, &flags::attempt, &flags::candidates, &flags::between,
+                             &flags::plan, &flags::profiled_plan, &flags::traffic},
     std::array<flag_list, 7>{&flags::figure, &flags::figure_file, &flags::region, &flags::phase,
                              &flags::higher, &flags::equal, &flags::within},
     std::array<flag_list, 7>{&flags::most_runs, &flags::run_timeout, &flags::same_output,
@@ -20,7 +20,7 @@ inline constexpr auto tune_flags = join(
     std::array<flag_list, 5>{&flags::write_plan, &flags::dry_run, &flags::output, &flags::strict,
                              &flags::quiet},
     on_a_machine, every_verb);
-inline constexpr std::array<excluded_pair, 17> tune_excludes = {
+inline constexpr std::array<excluded_pair, 19> tune_excludes = {
     {{&flags::region, &flags::phase},
      {&flags::region, &flags::figure},
      {&flags::region, &flags::figure_file},
@@ -32,6 +32,8 @@ inline constexpr std::array<excluded_pair, 17> tune_excludes = {
      {&flags::between, &flags::profiled_plan},
      {&flags::candidates, &flags::plan},
      {&flags::candidates, &flags::profiled_plan},
+     {&flags::on, &flags::traffic},
+     {&flags::region, &flags::traffic},
      {&flags::on, &flags::figure},
      {&flags::on, &flags::figure_file},
      {&flags::on, &flags::higher},

@@ -30,7 +30,7 @@ std::string percent_text(double ratio) {
 
 } // namespace
 
-void memory_watch::look(const machine& of) {
+void conditions_watch::before_run(const machine& of) {
   for (const memory_node& node : of.nodes) {
     const auto now = sys::read_node_memory(sys::real_kernel(), node.id);
     if (now && now->total_bytes != 0) {
@@ -42,7 +42,14 @@ void memory_watch::look(const machine& of) {
   }
 }
 
-std::vector<std::string> memory_watch::remarks() const {
+void conditions_watch::after_run(std::uint64_t disk_bytes) {
+  constexpr std::uint64_t notable = std::uint64_t{1} << 20;
+  ++runs_;
+  disk_runs_ += disk_bytes >= notable ? 1 : 0;
+  most_disk_bytes_ = std::max(most_disk_bytes_, disk_bytes);
+}
+
+std::vector<std::string> conditions_watch::remarks() const {
   std::vector<std::string> made;
   for (const auto& [node, known] : nodes_) {
     if (known.most - known.least > known.total / 10) {
@@ -51,11 +58,16 @@ std::vector<std::string> memory_watch::remarks() const {
                                  report::format_bytes(known.most)));
     }
   }
+  if (disk_runs_ != 0) {
+    made.push_back(fmt::format("{} of {} runs read from disks, up to {}: their files were not all "
+                               "in the page cache",
+                               disk_runs_, runs_, report::format_bytes(most_disk_bytes_)));
+  }
   return made;
 }
 
-void add_observations(tuned& to, const memory_watch& memory) {
-  std::ranges::move(memory.remarks(), std::back_inserter(to.remarks));
+void add_observations(tuned& to, const conditions_watch& conditions) {
+  std::ranges::move(conditions.remarks(), std::back_inserter(to.remarks));
   std::vector<double> logs;
   std::vector<std::size_t> candidates;
   std::vector<tune::logged_run> runs;

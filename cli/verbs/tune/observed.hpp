@@ -10,11 +10,14 @@
 
 namespace nodewise::cli {
 
-/// The free memory of each node before the runs.
-class memory_watch {
+/// Under which conditions runs started: the free memory of each node, and the page cache.
+class conditions_watch {
  public:
-  void look(const machine& of);
-  /// A sentence for each node on which it differed by more than a tenth of the node's memory.
+  void before_run(const machine& of);
+  /// `disk_bytes`: what the run read from disks.
+  void after_run(std::uint64_t disk_bytes);
+  /// A sentence for each node whose free memory differed by more than a tenth of its memory, and
+  /// one if the page cache did not hold the files of all runs.
   [[nodiscard]] std::vector<std::string> remarks() const;
 
  private:
@@ -24,9 +27,12 @@ class memory_watch {
     std::uint64_t most = 0;
   };
   std::map<node_id, seen> nodes_;
+  std::size_t runs_ = 0;
+  std::size_t disk_runs_ = 0;
+  std::uint64_t most_disk_bytes_ = 0;
 };
 
 /// Adds sentences to the result's remarks.
-void add_observations(tuned& to, const memory_watch& memory);
+void add_observations(tuned& to, const conditions_watch& conditions);
 
 } // namespace nodewise::cli

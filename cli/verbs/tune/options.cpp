@@ -22,6 +22,7 @@
 #include "cli/verbs/tune/profiled_plan.hpp"
 #include "launch/executable.hpp"
 #include "launch/numa_balancing.hpp"
+#include "model/costs.hpp"
 #include "plan/plan_json.hpp"
 #include "symbols/module.hpp"
 #include "sys/kernel.hpp"
@@ -254,6 +255,14 @@ tune_request read_tune_options(const invocation& given, const topology& here) {
     race.figure.modelled = text(flags::region).value_or(text(flags::phase).value_or("use"));
   } else {
     race.figure.marked = text(flags::region);
+  }
+  if (const auto file = given.text(flags::traffic)) {
+    const std::string name(*file);
+    const nlohmann::ordered_json document = read_json_file(name);
+    made.traffic = traffic_from_json(json_field(document, "the traffic file " + name));
+    // Throws if it is of a machine that has more nodes or cores than this one.
+    (void)price_of_counts(made.traffic->all, {.when = made.traffic->judged},
+                          model::costs_of(here.machine()));
   }
   check_places(given);
   for_option(flags::figure, [&] { tune::check(race.figure); });

@@ -10,6 +10,7 @@
 #include <nodewise/topology.hpp>
 
 #include "cli/frame/invocation.hpp"
+#include "cli/prediction/counted.hpp"
 #include "tune/log.hpp"
 
 namespace nodewise::cli {
@@ -30,6 +31,7 @@ struct tune_request {
   std::vector<std::string> also = {}; ///< patterns of further figures, which only are shown
   /// The words of `run` for a virtual machine; empty: runs are native.
   std::vector<std::string> on = {};
+  std::optional<traffic_file> traffic = {}; ///< of the program as it is, if it was counted before
   /// What was seen before the race: a sentence each.
   std::vector<std::string> remarks = {};
 };

@@ -119,11 +119,14 @@ class tuning {
     if (!result_->runs.empty()) {
       runs.expect_output(result_->runs.front().output);
     }
-    memory_watch memory;
+    conditions_watch conditions;
     const auto begin = clock::now();
+    if (asked_.traffic && result_->forecasts.empty()) {
+      look_ahead(*asked_.traffic);
+    }
     while (const auto next = race_->next()) {
       if (result_->lab.empty()) { // each virtual machine starts with the same
-        memory.look(result_->on.machine());
+        conditions.before_run(result_->on.machine());
       }
       show_progress(*next, begin);
       const finished_run done = runs.run(next->candidate);
@@ -133,8 +136,10 @@ class tuning {
         break;
       }
       take(*next, done);
-      if (next->in == tune::phase::warm_up && !result_->lab.empty()) {
-        look_ahead(runs);
+      if (next->in != tune::phase::warm_up) {
+        conditions.after_run(result_->lab.empty() ? done.end.disk_bytes : 0);
+      } else if (const auto counted = runs.counted()) {
+        look_ahead(*counted);
       }
     }
     result_->seconds = std::chrono::duration<double>(clock::now() - begin).count();
@@ -143,7 +148,7 @@ class tuning {
     result_->also = asked_.also;
     result_->remarks = asked_.remarks;
     result_->remarks.insert(result_->remarks.end(), runs.remarks().begin(), runs.remarks().end());
-    add_observations(*result_, memory);
+    add_observations(*result_, conditions);
     return std::move(*result_);
   }
 
@@ -154,10 +159,8 @@ class tuning {
   }
 
   /// Predicts the settings from the traffic of the program as it is, and drops hopeless ones.
-  void look_ahead(const program_runs& runs) {
-    const std::optional<traffic_file> counted = runs.counted();
-    const auto all = counted ? forecasts_of(asked_, *counted, result_->on)
-                             : std::vector<std::optional<tune::forecast>>();
+  void look_ahead(const traffic_file& counted) {
+    const auto all = forecasts_of(asked_, counted, result_->on);
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (all[i]) {
         keep({i, *all[i]});
