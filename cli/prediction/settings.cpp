@@ -287,7 +287,11 @@ class setting_predictor {
     const std::size_t first = homes.nearest[costs_.cores[threads.threads.front().core].node];
     const model::traffic on_first = model::placed(
         costs_, threads, model::shares_on(std::vector<std::size_t>(costs_.size(), first)));
-    return extremes(local, model::mixed(sharing, on_first, counted_.single()),
+    // What one processor initialises stays together. Some percent of others may be what matters.
+    constexpr double nearly_all = 0.98;
+    const bool is_serial = counted_.single() >= nearly_all;
+    return extremes(is_serial ? model::mixed(local, on_first, counted_.single()) : local,
+                    model::mixed(sharing, on_first, counted_.single()),
                     model::moved(threads, homes.nearest));
   }
 

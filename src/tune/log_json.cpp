@@ -36,6 +36,9 @@ log_json race_json(const race_options& of) {
                 {"error", of.error},
                 {"equal", of.equal},
                 {"higher_is_better", of.higher_is_better}};
+  if (std::isfinite(of.most_spread)) {
+    made["most_spread"] = of.most_spread;
+  }
   if (!of.predicted.empty()) {
     made["predicted"] = of.predicted;
   }
@@ -86,7 +89,7 @@ std::vector<setting> read_settings(const json_field& list) {
 
 race_options read_race(const json_field& field, std::size_t candidates) {
   field.allow_only({"seed", "warm_ups", "most_runs", "most_runs_of_all", "error", "equal",
-                    "higher_is_better", "predicted"});
+                    "higher_is_better", "most_spread", "predicted"});
   race_options made;
   made.candidates = candidates;
   made.seed = field.at("seed").whole_number(0, std::numeric_limits<std::uint64_t>::max());
@@ -96,6 +99,9 @@ race_options read_race(const json_field& field, std::size_t candidates) {
   made.error = field.at("error").number();
   made.equal = field.at("equal").number();
   made.higher_is_better = field.at("higher_is_better").truth();
+  if (const auto spread = field.find("most_spread")) {
+    made.most_spread = spread->number();
+  }
   if (const auto predicted = field.find("predicted")) {
     for (const json_field& each : predicted->elements()) {
       made.predicted.push_back(each.number());

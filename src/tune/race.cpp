@@ -35,6 +35,8 @@ void check_options(const race_options& options) {
                  "choose a probability above 0 and up to 0.5, such as 0.05");
   require_option(options.equal >= 0 && options.equal < 1, "the margin of equality is out of range",
                  "choose a share from 0 to 1, such as 0.01");
+  require_option(options.most_spread > 0, "the bound of the spread is not above 0",
+                 "pass a standard deviation of logarithms, or infinity");
   require_option(options.predicted.empty() || options.predicted.size() == options.candidates,
                  "the number of predictions is not that of the candidates",
                  "pass one for each candidate, or none");
@@ -177,9 +179,9 @@ void race::end_race_block() {
   for (const auto& [candidate, log] : logs_) {
     entries_[candidate].race_logs.push_back(log);
   }
-  const std::vector<std::size_t> stay =
-      staying(rows(), options_.candidates,
-              most_race_blocks(options_.candidates, options_.most_runs), spread());
+  const std::vector<std::size_t> stay = staying(
+      rows(), options_.candidates, most_race_blocks(options_.candidates, options_.most_runs),
+      spread(), options_.most_spread);
   for (const std::size_t each : survivors()) {
     if (std::ranges::find(stay, each) == stay.end()) {
       entries_[each].state = candidate_state::set_aside;

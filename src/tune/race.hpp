@@ -21,6 +21,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -48,6 +49,8 @@ struct race_options {
   /// For each candidate the ratio of its figure to today's that a model predicts; empty if there is
   /// no prediction. It decides only between candidates whose measured figures are the same.
   std::vector<double> predicted;
+  /// Logarithms of figures have at most this standard deviation; infinity: unknown.
+  double most_spread = std::numeric_limits<double>::infinity();
 };
 
 enum class phase { warm_up, race, confirmation };

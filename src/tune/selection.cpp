@@ -33,16 +33,17 @@ std::vector<double> firsts(std::span<const race_row> rows) {
   return all;
 }
 
-std::vector<std::size_t> after_first(std::span<const race_row> rows) {
+std::vector<std::size_t> after_first(std::span<const race_row> rows, double most_spread) {
   const std::vector<double> all = firsts(rows);
   const double best = std::ranges::min(all);
   const double middle = median_of(all);
-  const double spread = all.size() < enough_for_a_spread ? std::numeric_limits<double>::infinity()
-                                                         : std::max(spread_of(all), least_spread);
+  const double among = all.size() < enough_for_a_spread ? std::numeric_limits<double>::infinity()
+                                                        : std::max(spread_of(all), least_spread);
+  const double spread = std::min(among, most_spread);
   std::vector<std::size_t> stay;
   for (const ranked_row& each : ranked(rows, 0)) {
     const bool near = each.at <= best + errors_behind_first * std::sqrt(2.0) * spread;
-    const bool maybe_disturbed = each.at > middle + far_behind * spread;
+    const bool maybe_disturbed = each.at > middle + far_behind * among;
     if (each.candidate == todays_row ||
         ((near || maybe_disturbed) && each.at <= best + no_disturbance)) {
       stay.push_back(each.candidate);
@@ -81,10 +82,10 @@ std::vector<ranked_row> ranked(std::span<const race_row> rows, double spread) {
 }
 
 std::vector<std::size_t> staying(std::span<const race_row> rows, std::size_t candidates,
-                                 std::size_t of_blocks, double spread) {
+                                 std::size_t of_blocks, double spread, double most_spread) {
   const std::size_t blocks = rows.front().logs.size();
   if (blocks == 1) {
-    return after_first(rows);
+    return after_first(rows, most_spread);
   }
   const std::vector<ranked_row> order = ranked(rows, spread);
   const ranked_row& best = order.front();

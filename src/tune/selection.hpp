@@ -31,10 +31,11 @@ struct ranked_row {
 /// The candidates that stay after a block, the best first; today's setting is among the rows and
 /// stays. `candidates` began the race, which has at most `of_blocks` blocks. After the first block
 /// there is no second run to judge the noise by: its upper bound is the spread among the
-/// candidates. Then a candidate far behind the others stays if a disturbance may be the reason.
+/// candidates, or `most_spread` if that is known. Then a candidate far behind the others stays if a
+/// disturbance may be the reason.
 [[nodiscard]] std::vector<std::size_t> staying(std::span<const race_row> rows,
                                                std::size_t candidates, std::size_t of_blocks,
-                                               double spread);
+                                               double spread, double most_spread);
 
 /// The most blocks of a race between that many candidates, if each may have `most_runs`.
 [[nodiscard]] std::size_t most_race_blocks(std::size_t candidates, std::size_t most_runs);

@@ -96,7 +96,7 @@ TEST(PredictSettings, WeightsByBandwidthFollowTheMachine) {
 
 TEST(PredictSettings, FirstTouchFollowsTheInitialisation) {
   // One processor: all pages go to the first thread's node again. All: each page to its user's.
-  expect(predict(serial, options(bind_policy::close)), 0.5, 1, 1);
+  expect(predict(serial, options(bind_policy::close)), 1, 1, 1);
   expect(predict(parallel, options(bind_policy::close)), 1, 1, 1);
   // No initialisation was counted: half of each, so 300 of 400 lines are on one node.
   const std::string unknown = serial.substr(serial.find('\n') + 1);

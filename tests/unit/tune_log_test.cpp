@@ -48,6 +48,7 @@ log_header example_header() {
   made.options.seed = 18446744073709551615U;
   made.options.equal = 0.1 + 0.2; // needs all digits
   made.options.predicted = {1, 0.5, 1e-300};
+  made.options.most_spread = 5;
   made.figure = {"rate: ([0-9.]+)", "out.txt", true};
   made.options.higher_is_better = true;
   made.machine = R"({"host":"n1","cpus":"0-3"})";
@@ -162,6 +163,7 @@ TEST_F(TuneLog, IsReadAsItWasWritten) {
   EXPECT_EQ(read.header.options.seed, header_.options.seed);
   EXPECT_EQ(read.header.options.equal, header_.options.equal);
   EXPECT_EQ(read.header.options.predicted, header_.options.predicted);
+  EXPECT_EQ(read.header.options.most_spread, header_.options.most_spread);
   EXPECT_EQ(read.header.options.candidates, 3U);
   EXPECT_NO_THROW(check_same(header_, read.header));
   EXPECT_NO_THROW(check_same(read.header, header_));

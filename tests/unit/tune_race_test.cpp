@@ -311,6 +311,18 @@ TEST(TuneRace, APredictionDecidesBetweenEqualFiguresOnly) {
   EXPECT_EQ(drive_with({1, 0.9, 0.8, 0.9}), 2U);
 }
 
+TEST(TuneRace, KnownNoiseSetsMoreAsideAfterTheFirstBlock) {
+  const std::vector<double> truth{2, 1, 1.3, 1.4, 1.5, 2};
+  const auto race_runs_of_the_second = [&](double most_spread) {
+    race one({.candidates = truth.size(), .predicted = {}, .most_spread = most_spread});
+    drive(one, [&](const run_request& run) { return truth[run.candidate]; });
+    EXPECT_EQ(one.standing().leader, 1U);
+    return one.standing().candidates[2].race_runs;
+  };
+  EXPECT_EQ(race_runs_of_the_second(std::numeric_limits<double>::infinity()), 2U);
+  EXPECT_EQ(race_runs_of_the_second(0.08), 1U);
+}
+
 TEST(TuneRace, OneDisturbedRunDoesNotLoseTheBest) {
   // The best one's first run takes 30 % longer, the others differ by up to 1 %.
   race one({.candidates = 8, .predicted = {}});

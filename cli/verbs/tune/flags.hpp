@@ -17,7 +17,7 @@ namespace flags {
 
 inline constexpr flag over{.name = "over",
                            .value = "AXES",
-                           .standard = "threads,bind,memory,pages",
+                           .standard = "threads,bind,memory,pages; with --on bind,memory",
                            .group = group::settings,
                            .help = "try settings that differ in these: threads, bind, memory, smt "
                                    "(hardware threads), nodes, pages (huge pages), balancing (the "

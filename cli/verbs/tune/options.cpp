@@ -139,7 +139,11 @@ std::vector<tune::setting> settings_of(const invocation& given, const topology& 
     request.numa_balancing =
         launch::changeable_numa_balancing("--over balancing", sys::real_kernel());
   }
-  if (!given.has(flags::on)) { // counted lines do not depend on them
+  if (given.has(flags::on)) {
+    if (!given.has(flags::over)) { // the figure has no computing, which threads would share
+      request.over = {tune::axis::bind, tune::axis::memory};
+    }
+  } else { // counted lines do not depend on them
     request.huge_pages = sys::read_huge_page_mode(sys::real_kernel());
   }
   return for_option(flags::attempt, [&] { return tune::candidates(here, request); });
@@ -272,6 +276,17 @@ tune_request read_tune_options(const invocation& given, const topology& here) {
   options.higher_is_better = race.figure.higher_is_better;
   options.most_runs = static_cast<std::size_t>(
       given.number(flags::most_runs, 6, 32).value_or(static_cast<long long>(options.most_runs)));
+  if (!made.on.empty()) {
+    const std::size_t all = here.machine().cores.size();
+    if (std::ranges::any_of(race.candidates, [&](const tune::setting& each) {
+          return each.cores != 0 && each.cores != all;
+        })) {
+      made.remarks.emplace_back("predicted times contain no computing: they say nothing about "
+                                "settings with fewer threads");
+    }
+    constexpr double counts_differ = 0.08; // twice the spread of most programs
+    options.most_spread = counts_differ;
+  }
   const auto now = std::chrono::system_clock::now().time_since_epoch().count();
   options.seed = static_cast<std::uint64_t>(given.number(flags::seed).value_or(now));
   race.machine = machine_json(here.machine()).dump();
