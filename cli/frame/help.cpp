@@ -64,6 +64,11 @@ void write_exit_codes(page& to, const verb* of) {
   }
 }
 
+verb_flag_text text_in(const flag& of, const verb& in) {
+  const auto own = std::ranges::find(in.flag_texts, &of, &verb_flag_text::of);
+  return own == in.flag_texts.end() ? verb_flag_text{&of, of.help} : *own;
+}
+
 } // namespace
 
 std::string flag_heading(const flag& of) {
@@ -75,11 +80,7 @@ std::string flag_heading(const flag& of) {
 }
 
 std::string flag_text(const flag& of, const verb* in) {
-  verb_flag_text text{&of, of.help};
-  if (in != nullptr) {
-    const auto own = std::ranges::find(in->flag_texts, &of, &verb_flag_text::of);
-    text = own == in->flag_texts.end() ? text : *own;
-  }
+  const verb_flag_text text = in == nullptr ? verb_flag_text{&of, of.help} : text_in(of, *in);
   return text.standard.empty() ? std::string(text.help)
                                : fmt::format("{} (default: {})", text.help, text.standard);
 }
@@ -105,9 +106,10 @@ std::vector<exit_code_row> exit_codes_of(const verb* of) {
 std::vector<flag_group> groups_of(const verb& of) {
   std::vector<flag_group> groups;
   for (const flag* const f : of.flags) {
-    auto at = std::ranges::find(groups, f->group, &flag_group::name);
+    const std::string_view heading = text_in(*f, of).group;
+    auto at = std::ranges::find(groups, heading, &flag_group::name);
     if (at == groups.end()) {
-      groups.push_back({f->group, {}});
+      groups.push_back({heading, {}});
       at = groups.end() - 1;
     }
     at->members.push_back(f);

@@ -84,11 +84,12 @@ struct verb_exit {
   std::string_view meaning = no_text; ///< replaces the general text if not empty
 };
 
-/// What a flag does in a verb where its general text is not exact.
+/// What a flag does in a verb where its general text is not exact, and under which heading.
 struct verb_flag_text {
   const flag* of;
   std::string_view help;
   std::string_view standard = of->standard;
+  std::string_view group = of->group;
 };
 
 /// Two flags that cannot be combined.

@@ -31,6 +31,7 @@ log_json setting_json(const setting& of) {
 log_json race_json(const race_options& of) {
   log_json made{{"seed", of.seed},
                 {"warm_ups", of.warm_ups},
+                {"warm_up_counts", of.warm_up_counts},
                 {"most_runs", of.most_runs},
                 {"most_runs_of_all", of.most_runs_of_all},
                 {"error", of.error},
@@ -88,12 +89,15 @@ std::vector<setting> read_settings(const json_field& list) {
 }
 
 race_options read_race(const json_field& field, std::size_t candidates) {
-  field.allow_only({"seed", "warm_ups", "most_runs", "most_runs_of_all", "error", "equal",
-                    "higher_is_better", "most_spread", "predicted"});
+  field.allow_only({"seed", "warm_ups", "warm_up_counts", "most_runs", "most_runs_of_all", "error",
+                    "equal", "higher_is_better", "most_spread", "predicted"});
   race_options made;
   made.candidates = candidates;
   made.seed = field.at("seed").whole_number(0, std::numeric_limits<std::uint64_t>::max());
   made.warm_ups = read_count(field.at("warm_ups"));
+  if (const auto counts = field.find("warm_up_counts")) {
+    made.warm_up_counts = counts->truth();
+  }
   made.most_runs = read_count(field.at("most_runs"));
   made.most_runs_of_all = read_count(field.at("most_runs_of_all"));
   made.error = field.at("error").number();

@@ -78,18 +78,25 @@ void race::record(double figure) {
   }
   const std::size_t candidate = queue_.back();
   queue_.pop_back();
-  if (phase_ == phase::warm_up) {
-    ++warm_ups_;
-  } else {
-    ++runs_;
-    entry& of = entries_[candidate];
-    of.figures.push_back(figure);
-    of.confirmation_runs += phase_ == phase::confirmation ? 1U : 0U;
-    logs_.emplace_back(candidate, std::log(figure) * (options_.higher_is_better ? -1 : 1));
+  const double log = std::log(figure) * (options_.higher_is_better ? -1 : 1);
+  warm_ups_ += phase_ == phase::warm_up ? 1U : 0U;
+  if (phase_ != phase::warm_up) {
+    count_run(candidate, figure);
+    logs_.emplace_back(candidate, log);
+  } else if (options_.warm_up_counts && warm_ups_ == options_.warm_ups) {
+    count_run(candidate, figure);
+    counted_log_ = log;
   }
   if (queue_.empty()) {
     end_block();
   }
+}
+
+void race::count_run(std::size_t candidate, double figure) {
+  ++runs_;
+  entry& of = entries_[candidate];
+  of.figures.push_back(figure);
+  of.confirmation_runs += phase_ == phase::confirmation ? 1U : 0U;
 }
 
 void race::disqualify(std::size_t candidate, std::string reason) {
@@ -172,6 +179,11 @@ void race::start_race_block() {
   block_ = entries_[todays].race_logs.size();
   logs_.clear();
   queue_ = survivors();
+  if (counted_log_) {
+    logs_.emplace_back(todays, *counted_log_);
+    counted_log_.reset();
+    std::erase(queue_, todays);
+  }
   shuffle_queue();
 }
 
@@ -195,7 +207,11 @@ void race::start_confirmation() {
   trial_.clear();
   const std::vector<ranked_row> order = ranked(rows(), spread());
   const bool raced = !entries_[todays].race_logs.empty();
-  if (order.size() < 2 || (raced && order.front().candidate == todays)) {
+  const auto at = [&](std::size_t candidate) {
+    return std::ranges::find(order, candidate, &ranked_row::candidate)->at;
+  };
+  // A lead that would count as equal is not worth a confirmation.
+  if (order.size() < 2 || (raced && at(todays) <= order.front().at + std::log1p(options_.equal))) {
     finish(verdict::keep);
     return;
   }

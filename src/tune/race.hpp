@@ -40,6 +40,8 @@ struct race_options {
   std::uint64_t seed = 1;     ///< of the order of runs
   /// Runs of today's setting that are made first and not compared: they fill caches of files.
   std::size_t warm_ups = 1;
+  /// The last warm-up is also the run of today's setting in the first block: nothing is warmed up.
+  bool warm_up_counts = false;
   /// Of a candidate, in race and confirmation together, without warm-ups; 6 to 32.
   std::size_t most_runs = 12;
   std::size_t most_runs_of_all = 0; ///< without warm-ups; 0: no limit
@@ -90,7 +92,8 @@ enum class verdict {
   none,          ///< the race has not ended
   winner,        ///< the leader is faster than today's setting
   equal,         ///< the leader and today's setting differ by less than `equal`
-  keep,          ///< no candidate was ahead of today's setting, or the leader is slower
+  keep,          ///< no candidate was ahead of today's setting by more than `equal`, or the leader
+                 ///< is slower
   not_separated, ///< the runs did not show a difference
   failed,        ///< today's setting was disqualified
 };
@@ -142,6 +145,7 @@ class race {
     std::string reason;
   };
 
+  void count_run(std::size_t candidate, double figure);
   void start_block();
   void start_race_block();
   void start_confirmation();
@@ -172,6 +176,7 @@ class race {
   std::optional<std::size_t> leader_;
   verdict verdict_ = verdict::none;
   std::size_t warm_ups_ = 0;
+  std::optional<double> counted_log_; ///< of the warm-up that counts, until its block begins
   std::size_t runs_ = 0;
 };
 

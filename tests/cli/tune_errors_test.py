@@ -128,11 +128,11 @@ class TuneErrors(CommandTest):
     def test_after_a_preparation_that_failed_in_between_the_race_is_resumed(self):
         whole = self.result("--log", "log")
         events = self.logged()
-        of_program = [each["candidate"] == 0 and each["phase"] == "confirmation" for each in events]
-        failing = of_program.index(True)  # before the program runs as it is once more
+        failing = max(number for number, each in enumerate(events) if each["candidate"] == 0)
         self.log.unlink()
         self.forget_runs()
         prepare = ("--prepare", f"[ -e repaired ] || [ ! -s ran ] || [ $(wc -l < ran) != {failing} ]")
+        # Before the program runs as it is once more.
         self.assert_error(self.tune(3, *prepare, "--log", "log"), "--prepare ended with exit code 1")
         self.assertEqual((self.runs(), len(self.logged())), (failing, failing))
         (self.folder / "repaired").touch()

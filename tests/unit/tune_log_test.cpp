@@ -62,7 +62,7 @@ std::vector<log_event> example_events(race& of) {
   double figure = 1;
   while (const auto next = of.next()) {
     figure = figure * 1.37 - (figure > 3 ? 2.1 : 0);
-    const logged_run run{*next, figure + (next->candidate == 1 ? 1 : 0), 0.125, 0.1, 1e-7};
+    const logged_run run{*next, figure + (next->candidate == 1 ? 4 : 0), 0.125, 0.1, 1e-7};
     of.record(run.figure);
     events.emplace_back(run);
     if (events.size() == 6) {

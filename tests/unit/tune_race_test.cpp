@@ -323,6 +323,23 @@ TEST(TuneRace, KnownNoiseSetsMoreAsideAfterTheFirstBlock) {
   EXPECT_EQ(race_runs_of_the_second(0.08), 1U);
 }
 
+TEST(TuneRace, AWarmUpThatCountsIsTheFirstRunOfTodaysSetting) {
+  const std::vector<double> truth{2, 1, 1.1, 1.2, 1.3, 1.4};
+  race one({.candidates = truth.size(), .warm_up_counts = true, .predicted = {}});
+  const auto made = drive(one, [&](const run_request& run) { return truth[run.candidate]; });
+  EXPECT_EQ(made.front(), (run_request{todays, 0, phase::warm_up}));
+  const auto in_first_block = [&](std::size_t candidate) {
+    return std::ranges::count(made, run_request{candidate, 0, phase::race});
+  };
+  EXPECT_EQ(in_first_block(todays), 0);
+  EXPECT_EQ(in_first_block(1), 1);
+  const race_standing last = one.standing();
+  EXPECT_EQ(last.result, verdict::winner);
+  EXPECT_EQ(last.runs, made.size());
+  EXPECT_EQ(last.candidates[todays].race_runs, last.candidates[1].race_runs);
+  EXPECT_DOUBLE_EQ(last.candidates[2].to_todays.ratio, 0.55);
+}
+
 TEST(TuneRace, OneDisturbedRunDoesNotLoseTheBest) {
   // The best one's first run takes 30 % longer, the others differ by up to 1 %.
   race one({.candidates = 8, .predicted = {}});

@@ -20,7 +20,8 @@ inline constexpr flag over{.name = "over",
                            .standard = "threads,bind,memory,pages; with --on bind,memory",
                            .group = group::settings,
                            .help = "try settings that differ in these: threads, bind, memory, smt "
-                                   "(hardware threads), nodes, pages (huge pages), balancing (the "
+                                   "(hardware threads of a core), nodes (how many), pages (huge "
+                                   "pages), balancing (the "
                                    "kernel's NUMA balancing, for the whole system during a run; "
                                    "root only)"};
 inline constexpr flag attempt{.name = "try",
@@ -52,7 +53,8 @@ inline constexpr flag traffic{
     .value = "FILE",
     .group = group::settings,
     .help =
-        "predict the settings from the program's memory traffic, and drop hopeless ones. FILE is "
+        "predict the time of each setting from the program's memory traffic, and drop hopeless "
+        "ones. FILE is "
         "from `nodewise run --on lab:NAME --on-counts FILE`, with a virtual machine like this one"};
 inline constexpr flag figure{.name = "figure",
                              .value = "REGEX",
@@ -68,7 +70,7 @@ inline constexpr flag figure_file{.name = "figure-file",
                                   .group = group::figure,
                                   .help = "look for the number in FILE, which the program writes"};
 inline constexpr flag higher{
-    .name = "higher", .group = group::figure, .help = "a higher figure is better: GFlop/s"};
+    .name = "higher", .group = group::figure, .help = "a higher figure is better, such as GFlop/s"};
 inline constexpr flag equal{.name = "equal",
                             .value = "PERCENT",
                             .standard = "1",
@@ -79,13 +81,13 @@ inline constexpr flag within{.name = "within",
                              .standard = "3",
                              .group = group::figure,
                              .help = "also name the setting with the fewest cores that takes at "
-                                     "most this much longer than the fastest"};
+                                     "most this much longer than the chosen one"};
 inline constexpr flag most_runs{.name = "runs",
                                 .value = "N",
                                 .standard = "12",
                                 .group = group::runs,
                                 .help = "run each setting at most N times, 6 to 32; most are set "
-                                        "aside after a few"};
+                                        "aside after one or two"};
 inline constexpr flag run_timeout{.name = "timeout",
                                   .value = "SECONDS",
                                   .standard = "no limit",
@@ -93,8 +95,9 @@ inline constexpr flag run_timeout{.name = "timeout",
                                   .help = "kill a run that takes longer, and drop its setting"};
 inline constexpr flag same_output{.name = "same-output",
                                   .group = group::runs,
-                                  .help = "drop a setting if the program's standard output differs "
-                                          "from that of the first run"};
+                                  .help =
+                                      "drop a setting if the program's standard output, printed "
+                                      "times included, differs from that of the first run"};
 inline constexpr flag check_command{.name = "check",
                                     .value = "COMMAND",
                                     .group = group::runs,
@@ -121,8 +124,8 @@ inline constexpr flag tune_log{.name = "log",
 inline constexpr flag resume{.name = "resume",
                              .value = "FILE",
                              .group = group::results,
-                             .help = "go on with the interrupted tune of --log FILE; repeat its "
-                                     "program and other options"};
+                             .help = "go on with the interrupted tune of --log FILE, and add to "
+                                     "FILE; repeat its program and other options"};
 
 } // namespace flags
 

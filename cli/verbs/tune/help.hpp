@@ -52,26 +52,36 @@ inline constexpr std::array tune_examples = {
             "counted in a virtual one"},
     example{"nodewise tune -- mpirun --bind-to none -n 4 {run} ./solver",
             "try settings under an MPI launcher: nodewise run and its options replace {run}"},
-    example{"nodewise tune --log solver.tune --same-output -- ./solver",
-            "keep each run in a file, and drop settings under which the output differs"},
+    example{"nodewise tune --log solver.tune --check 'cmp out.dat ref.dat' -- ./solver",
+            "keep each run in a file, and drop settings after which the check fails"},
 };
-inline constexpr std::array<verb_flag_text, 8> tune_texts = {
-    {{&flags::region, "compare the time between NODEWISE_MARKER_START(\"NAME\") and "
-                      "NODEWISE_MARKER_STOP(\"NAME\") in the program"},
-     {&flags::phase, "with --on, compare the predicted time of: use (after each page was "
-                     "initialised), init (while it was initialised), all"},
-     {&flags::plan, "also try the plan in FILE, from `nodewise profile --write-plan FILE`"},
+inline constexpr std::array<verb_flag_text, 9> tune_texts = {
+    {{.of = &flags::region,
+      .help = "compare the time between NODEWISE_MARKER_START(\"NAME\") and "
+              "NODEWISE_MARKER_STOP(\"NAME\") in the program",
+      .group = group::figure},
+     {.of = &flags::phase,
+      .help = "with --on, compare the predicted time of: use (after each page was initialised), "
+              "init (while it was initialised), all",
+      .group = group::figure},
+     {.of = &flags::plan,
+      .help = "also try the plan in FILE, from `nodewise profile --write-plan FILE`",
+      .group = group::settings},
+     {.of = &flags::write_plan,
+      .help = "write binding and placement of the best setting as a plan to FILE, for `nodewise "
+              "run --plan FILE`",
+      .group = group::results},
      {&flags::on, "run in a virtual machine, and compare the times that a model predicts from the "
                   "counted memory traffic: lab:NAME from `nodewise lab list`, "
                   "lab:NODESxCORES[xTHREADS] such as lab:4x2, or lab:./FILE.json"},
-     {&flags::write_plan,
-      "write the best setting as a plan to FILE, for `nodewise run --plan FILE`"},
+     {&flags::on_timeout, "stop a run's virtual machine after SECONDS, and drop its setting; 0: no "
+                          "limit"},
      {&flags::dry_run, "list the settings and run nothing"},
-     {&flags::strict, "exit with code 1 if the runs did not decide between the settings"},
+     {&flags::strict, "exit with code 1 if the runs did not show a difference"},
      {&flags::quiet, "print only the command line to use"}}};
 inline constexpr auto tune_codes = join(
     std::array<verb_exit, 3>{
-        {{exit_code::check_failed, "with --strict, the runs did not decide"},
+        {{exit_code::check_failed, "with --strict, the runs did not show a difference"},
          {exit_code::bad_input,
           "the program fails as it is, prints no figure, or a file is invalid"},
          {exit_code::refused}}},
@@ -86,12 +96,13 @@ inline constexpr verb tune_verb{
     .summary = "find the setting that runs a program fastest",
     .usage = "[options] -- PROGRAM [arguments]",
     .description =
-        "Runs the program under several settings of `nodewise run` and as it is, in random order. "
-        "Settings that are probably not the best are set aside after a few runs. Then the best one "
-        "runs again, and so does the program as it is. These runs decide: tune names a faster "
-        "setting (wrongly in at most 5 % of calls), or advises to keep what you have. Prints the "
-        "command line to use. Nothing else should run on the machine meanwhile. In a command line "
-        "with the word {run}, `nodewise run` and its options are written in its place.",
+        "Runs the program as it is (unchanged, in your environment) and under several settings of "
+        "`nodewise run`, in random order. Settings that are probably not the best are set aside, "
+        "often after one run. Then the best one and the unchanged program run again. These runs "
+        "decide: tune names a faster setting (if none is faster, in at most 5 % of calls), or "
+        "advises to keep what you have. Prints the command line to use. Nothing else should run on "
+        "the machine meanwhile. In an MPI command line write {run} before the program; `nodewise "
+        "run` and its options replace it. The launcher itself must not bind.",
     .flags = tune_flags,
     .flag_texts = tune_texts,
     .excludes = tune_excludes,

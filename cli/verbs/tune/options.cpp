@@ -286,6 +286,7 @@ tune_request read_tune_options(const invocation& given, const topology& here) {
     }
     constexpr double counts_differ = 0.08; // twice the spread of most programs
     options.most_spread = counts_differ;
+    options.warm_up_counts = true; // each virtual machine starts anew
   }
   const auto now = std::chrono::system_clock::now().time_since_epoch().count();
   options.seed = static_cast<std::uint64_t>(given.number(flags::seed).value_or(now));

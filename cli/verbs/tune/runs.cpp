@@ -2,6 +2,7 @@
 #include "cli/verbs/tune/runs.hpp"
 
 #include <algorithm>
+#include <future>
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -107,19 +108,22 @@ program_runs::program_runs(const tune_request& asked, const machine& on)
 /// The environment lies above the stack, and its length shifts the stack: that alone can change a
 /// program's time by some percent (Mytkowicz et al., ASPLOS 2009).
 void program_runs::equal_environments() {
-  std::vector<std::size_t> bytes;
-  for (std::size_t i = 0; i < programs_.size(); ++i) {
-    const auto found = environment_bytes(asked_.race.candidates[i], environment_);
-    if (!found) {
-      remarks_.push_back("the length of the environment differs between settings");
-      return;
-    }
-    bytes.push_back(*found);
+  std::vector<std::future<std::optional<std::size_t>>> probes;
+  for (const tune::setting& each : asked_.race.candidates) {
+    probes.push_back(std::async(std::launch::async, environment_bytes, each, environment_));
   }
-  const std::size_t longest = std::ranges::max(bytes);
+  std::vector<std::optional<std::size_t>> bytes;
+  for (auto& each : probes) {
+    bytes.push_back(each.get());
+  }
+  if (std::ranges::any_of(bytes, [](const auto& each) { return !each; })) {
+    remarks_.push_back("the length of the environment differs between settings");
+    return;
+  }
+  const std::size_t longest = *std::ranges::max(bytes);
   for (std::size_t i = 0; i < programs_.size(); ++i) {
     programs_[i].environment.push_back("NODEWISE_TUNE_PADDING=" +
-                                       std::string(longest - bytes[i], 'x'));
+                                       std::string(longest - *bytes[i], 'x'));
   }
 }
 

@@ -60,10 +60,14 @@ std::string state_text(const tuned& what, std::size_t candidate) {
 
 /// What the figures of virtual machines are.
 std::string lab_text(const tuned& what) {
-  return what.lab.empty() ? ""
-                          : fmt::format("The times are a model's prediction from memory traffic "
-                                        "counted in {}, part {}; they are not measured.\n",
-                                        what.lab, what.figure.modelled.value_or("use"));
+  if (what.lab.empty()) {
+    return "";
+  }
+  const std::string part = what.figure.modelled.value_or("use");
+  const bool is_phase = part == "use" || part == "init" || part == "all";
+  return fmt::format("The times are a model's prediction from memory traffic counted in {}, {} {}; "
+                     "they are not measured.\n",
+                     what.lab, is_phase ? "phase" : "region", printable(part));
 }
 
 /// Without bandwidths of the machine, the model's times are relative.
@@ -151,16 +155,16 @@ std::string verdict_text(const tuned& what) {
   const std::string leader = now.leader ? tune::text(what.settings[*now.leader]) : "";
   switch (now.result) {
   case verdict::winner:
-    return fmt::format("Use {}: {} {} less time than {}, by {} fresh runs of each (p {:.2g}).",
-                       leader, what.lab.empty() ? "it takes" : "the model predicts that it takes",
-                       change_text(now.gain), today, now.candidates[*now.leader].confirmation_runs,
-                       now.p);
+    return fmt::format(
+        "Use {}: {} {} less time than {}, by {} fresh runs of each (p {:.2g}).", leader,
+        what.lab.empty() ? "it takes" : "the model predicts that its memory traffic takes",
+        change_text(now.gain), today, now.candidates[*now.leader].confirmation_runs, now.p);
   case verdict::equal:
     return fmt::format("{}: {} was ahead in the race, but in fresh runs the two are equal.", keep,
                        leader);
   case verdict::keep:
     return fmt::format("{}: {}.", keep,
-                       any_other_ran(what) ? "no other setting was faster"
+                       any_other_ran(what) ? "no other setting was clearly faster"
                                            : "no other setting could be compared with it");
   case verdict::not_separated:
     return fmt::format("{}: {} was ahead in the race, but the runs did not show a "
