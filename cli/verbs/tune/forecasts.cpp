@@ -5,21 +5,11 @@
 
 #include "cli/prediction/settings.hpp"
 #include "cli/start/start_run.hpp"
+#include "cli/verbs/tune/setting_line.hpp"
 
 namespace nodewise::cli {
 
 namespace {
-
-launch::run_options run_options_of(const tune::setting& how) {
-  std::vector<std::string> line = {"run"};
-  line.insert(line.end(), how.options.begin(), how.options.end());
-  line.insert(line.end(), {"--", "program"});
-  std::vector<const char*> words;
-  for (const std::string& word : line) {
-    words.push_back(word.c_str());
-  }
-  return read_run_options(parse(words));
-}
 
 std::optional<traffic::phase> phase_of(const tune_request& asked, const traffic_file& counted) {
   if (!asked.race.figure.modelled) {
@@ -41,7 +31,7 @@ forecasts_of(const tune_request& asked, const traffic_file& as_it_is, const topo
   }
   std::vector<launch::run_options> settings;
   for (const tune::setting& each : asked.race.candidates) {
-    settings.push_back(run_options_of(each));
+    settings.push_back(read_run_options(run_line_of(each)));
   }
   std::vector<std::optional<tune::forecast>> made;
   for (const auto& each : predict_settings(as_it_is.all, *when, on, settings)) {

@@ -20,6 +20,7 @@
 #include "cli/verbs/tune/flags.hpp"
 #include "cli/verbs/tune/lab.hpp"
 #include "cli/verbs/tune/profiled_plan.hpp"
+#include "cli/verbs/tune/setting_line.hpp"
 #include "launch/executable.hpp"
 #include "launch/numa_balancing.hpp"
 #include "model/costs.hpp"
@@ -165,13 +166,8 @@ void check_settings(const std::vector<tune::setting>& all) {
     if (each.options.empty()) {
       continue; // the program as it is
     }
-    const std::vector<std::string> line = tune::command_of(each, {"run"}, {"program"});
-    std::vector<const char*> words;
-    for (const std::string& word : line) {
-      words.push_back(word.c_str());
-    }
     try {
-      const invocation read = parse(words);
+      const invocation read = run_line_of(each);
       check_groups(read);
       (void)read_run_options(read);
     } catch (const error& e) {

@@ -9,6 +9,7 @@
 #include "cli/frame/result.hpp"
 #include "cli/start/flags.hpp"
 #include "cli/start/start_run.hpp"
+#include "cli/verbs/tune/setting_line.hpp"
 #include "launch/executable.hpp"
 #include "plan/plan_json.hpp"
 #include "report/envelope.hpp"
@@ -61,16 +62,11 @@ bool take(const invocation::option& each, const launch::run_options& all, plans:
 } // namespace
 
 setting_as_plan plan_of(const tune::setting& how, const std::string& program, const topology& on) {
-  const std::vector<std::string> line = tune::command_of(how, {"run"}, {"program"});
-  std::vector<const char*> words;
-  for (const std::string& word : line) {
-    words.push_back(word.c_str());
-  }
   setting_as_plan made;
   if (how.options.empty()) {
     return made;
   }
-  const invocation given = parse(words);
+  const invocation given = run_line_of(how);
   const launch::run_options all = read_run_options(given);
   if (const auto file = given.text(flags::plan)) {
     made.plan = plans::read_plan(std::string(*file));
