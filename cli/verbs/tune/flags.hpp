@@ -84,7 +84,7 @@ inline constexpr flag within{.name = "within",
                                      "most this much longer than the chosen one"};
 inline constexpr flag most_runs{.name = "runs",
                                 .value = "N",
-                                .standard = "12",
+                                .standard = "12; with --on 8",
                                 .group = group::runs,
                                 .help = "run each setting at most N times, 6 to 32; most are set "
                                         "aside after one or two"};

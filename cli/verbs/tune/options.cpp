@@ -270,8 +270,6 @@ tune_request read_tune_options(const invocation& given, const topology& here) {
   options.candidates = race.candidates.size();
   options.equal = percent(given, flags::equal, options.equal);
   options.higher_is_better = race.figure.higher_is_better;
-  options.most_runs = static_cast<std::size_t>(
-      given.number(flags::most_runs, 6, 32).value_or(static_cast<long long>(options.most_runs)));
   if (!made.on.empty()) {
     const std::size_t all = here.machine().cores.size();
     if (std::ranges::any_of(race.candidates, [&](const tune::setting& each) {
@@ -283,7 +281,10 @@ tune_request read_tune_options(const invocation& given, const topology& here) {
     constexpr double counts_differ = 0.08; // twice the spread of most programs
     options.most_spread = counts_differ;
     options.warm_up_counts = true; // each virtual machine starts anew
+    options.most_runs = 8;         // they take long, and their counts differ little
   }
+  options.most_runs = static_cast<std::size_t>(
+      given.number(flags::most_runs, 6, 32).value_or(static_cast<long long>(options.most_runs)));
   const auto now = std::chrono::system_clock::now().time_since_epoch().count();
   options.seed = static_cast<std::uint64_t>(given.number(flags::seed).value_or(now));
   race.machine = machine_json(here.machine()).dump();
