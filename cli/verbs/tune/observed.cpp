@@ -96,9 +96,9 @@ void add_observations(tuned& to, const conditions_watch& conditions) {
                                      percent_text(modes.apart), percent_text(modes.slow_share)));
   }
   if (const auto disturbed = tune::disturbed_runs(noise).size(); disturbed != 0) {
-    to.remarks.push_back(fmt::format("{} of {} runs were disturbed: much slower than the others of "
-                                     "their setting",
-                                     disturbed, noise.size()));
+    to.remarks.push_back(
+        fmt::format("{} of {} runs took much longer than the others of their setting", disturbed,
+                    noise.size()));
   }
   if (const auto first = tune::first_runs_of(rows); first.p < sure) {
     to.remarks.push_back(
