@@ -133,7 +133,9 @@ std::string where_text(const figure_source& source) {
   }
   refuse_figure(fmt::format("nothing in {} matches {}; its last line is {}", where_text(source),
                             printable(in_quotes(source.pattern.value_or(""))), shown_text(last)),
-                "write a pattern that matches the line with the figure");
+                source.pattern.value_or("").find("\\d") != std::string::npos
+                    ? "write [0-9] instead of \\d, which extended regular expressions do not have"
+                    : "write a pattern that matches the line with the figure");
 }
 
 std::string found_text(const figure_source& source, std::string_view output) {

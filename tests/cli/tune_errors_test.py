@@ -35,7 +35,7 @@ def comparable(output):
     result = json.loads(output)
     for each in result["candidates"]:
         each.pop("others", None)  # the wall time
-    return {key: value for key, value in result.items() if key not in ("seconds", "settings")}
+    return {key: value for key, value in result.items() if key not in ("seconds", "settings", "remarks")}
 
 
 class TuneErrors(CommandTest):

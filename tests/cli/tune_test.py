@@ -36,7 +36,7 @@ class Tune(CommandTest):
 
     def test_the_text_ends_with_the_line_to_use(self):
         text = self.tune(0).stdout
-        self.assertRegex(text, f"Use {TWO}: it takes 50.0 %.* less time than as it is")
+        self.assertRegex(text, f"Use {TWO}: its figure is 50.0 %.* lower than as it is")
         self.assertIn(f"\n  nodewise run {TWO} -- sh -c ", text)
         self.assertRegex(self.tune(0, "--quiet").stdout, rf"\Anodewise run {TWO} -- sh -c .*\n\Z")
 
@@ -44,6 +44,12 @@ class Tune(CommandTest):
         result = json.loads(self.tune(0, "--json", "--higher", script="echo time ${OMP_NUM_THREADS:-9}").stdout)
         self.assertEqual((result["verdict"], result["chosen"]), ("keep", 0))
         self.assertTrue(result["line"].startswith("sh -c "))
+
+    def test_of_a_rate_the_higher_one_is_better(self):
+        text = self.tune(0, "--higher", script="[ \"$OMP_NUM_THREADS\" = 2 ] && echo time 4 || echo time 2").stdout
+        self.assertRegex(text, f"Use {TWO}: its figure is 100.0 % .* higher than as it is")
+        self.assertRegex(text, rf"{TWO} +[0-9]+ +4 +2 ")  # median and ratio
+        self.assertIn("a higher wall time is not better", self.tune(2, "--higher", figure=()).stderr)
 
     def test_equal_settings_have_no_winner(self):
         text = self.tune(0, script="echo time 2").stdout
@@ -118,8 +124,8 @@ class Tune(CommandTest):
     def test_two_settings_are_compared_with_each_other(self):
         asked = ("tune", "--between", THREE, "--between", TWO, "--figure", "time ([0-9.]+)", "--", "sh", "-c", FASTER_WITH_TWO)
         text = self.expect(0, *asked, cwd=self.folder).stdout
-        self.assertIn(f"Use {TWO}: it takes 66.7 % ", text)
-        self.assertIn(f"less time than {THREE}, by", text)
+        self.assertIn(f"Use {TWO}: its figure is 66.7 % ", text)
+        self.assertIn(f"lower than {THREE}, by", text)
         self.assertIn("two settings are needed, not 1", self.expect(2, "tune", "--between", TWO, "--", "true").stderr)
         self.assertIn("both settings are the same", self.expect(2, "tune", *("--between", TWO) * 2, "--", "true").stderr)
 

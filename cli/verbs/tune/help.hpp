@@ -20,7 +20,7 @@ inline constexpr auto tune_flags = join(
     std::array<flag_list, 5>{&flags::write_plan, &flags::dry_run, &flags::output, &flags::strict,
                              &flags::quiet},
     on_a_machine, every_verb);
-inline constexpr std::array<excluded_pair, 19> tune_excludes = {
+inline constexpr std::array<excluded_pair, 21> tune_excludes = {
     {{&flags::region, &flags::phase},
      {&flags::region, &flags::figure},
      {&flags::region, &flags::figure_file},
@@ -32,6 +32,8 @@ inline constexpr std::array<excluded_pair, 19> tune_excludes = {
      {&flags::between, &flags::profiled_plan},
      {&flags::candidates, &flags::plan},
      {&flags::candidates, &flags::profiled_plan},
+     {&flags::dry_run, &flags::json},
+     {&flags::dry_run, &flags::output},
      {&flags::on, &flags::traffic},
      {&flags::region, &flags::traffic},
      {&flags::on, &flags::figure},
@@ -77,11 +79,13 @@ inline constexpr std::array<verb_flag_text, 9> tune_texts = {
      {&flags::on_timeout, "stop a run's virtual machine after SECONDS, and drop its setting; 0: no "
                           "limit"},
      {&flags::dry_run, "list the settings and run nothing"},
-     {&flags::strict, "exit with code 1 if the runs did not show a difference"},
+     {&flags::strict,
+      "exit with code 1 if a setting was ahead, but the runs did not show a difference"},
      {&flags::quiet, "print only the command line to use"}}};
 inline constexpr auto tune_codes = join(
     std::array<verb_exit, 3>{
-        {{exit_code::check_failed, "with --strict, the runs did not show a difference"},
+        {{exit_code::check_failed,
+          "with --strict, a setting was ahead, but the runs did not show a difference"},
          {exit_code::bad_input,
           "the program fails as it is, prints no figure, or a file is invalid"},
          {exit_code::refused}}},

@@ -2,7 +2,12 @@
 #include "cli/verbs/tune/observed.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <numeric>
+#include <sstream>
+
+#include <unistd.h>
 
 #include <fmt/core.h>
 
@@ -24,6 +29,25 @@ std::vector<double> begins_of(const std::vector<tune::logged_run>& runs) {
   return begins;
 }
 
+/// Processor time since the start of the system, of all programs and the kernel, also that which
+/// other virtual machines took. The first line of /proc/stat counts in clock ticks: user, nice,
+/// system, idle, iowait, irq, softirq, steal.
+std::optional<double> busy_seconds() {
+  std::istringstream file(sys::real_kernel().read_file("/proc/stat").value);
+  std::string word;
+  file >> word;
+  std::array<double, 8> ticks{};
+  for (double& each : ticks) {
+    file >> each;
+  }
+  constexpr std::size_t idle = 3;
+  constexpr std::size_t waiting = 4;
+  return file ? std::optional((std::accumulate(ticks.begin(), ticks.end(), 0.0) - ticks[idle] -
+                               ticks[waiting]) /
+                              static_cast<double>(::sysconf(_SC_CLK_TCK)))
+              : std::nullopt;
+}
+
 std::string percent_text(double ratio) {
   return fmt::format("{:.1f} %", ratio * 100);
 }
@@ -31,6 +55,7 @@ std::string percent_text(double ratio) {
 } // namespace
 
 void conditions_watch::before_run(const machine& of) {
+  busy_before_ = watches_others_ ? busy_seconds() : std::nullopt;
   for (const memory_node& node : of.nodes) {
     const auto now = sys::read_node_memory(sys::real_kernel(), node.id);
     if (now && now->total_bytes != 0) {
@@ -42,11 +67,16 @@ void conditions_watch::before_run(const machine& of) {
   }
 }
 
-void conditions_watch::after_run(std::uint64_t disk_bytes) {
+void conditions_watch::after_run(const sys::timed_end& run) {
   constexpr std::uint64_t notable = std::uint64_t{1} << 20;
   ++runs_;
-  disk_runs_ += disk_bytes >= notable ? 1 : 0;
-  most_disk_bytes_ = std::max(most_disk_bytes_, disk_bytes);
+  disk_runs_ += run.disk_bytes >= notable ? 1 : 0;
+  most_disk_bytes_ = std::max(most_disk_bytes_, run.disk_bytes);
+  const auto busy = busy_seconds();
+  if (busy && busy_before_) {
+    seconds_ += run.wall_seconds;
+    others_seconds_ += *busy - *busy_before_ - run.user_seconds - run.system_seconds;
+  }
 }
 
 std::vector<std::string> conditions_watch::remarks() const {
@@ -63,11 +93,22 @@ std::vector<std::string> conditions_watch::remarks() const {
                                "in the page cache",
                                disk_runs_, runs_, report::format_bytes(most_disk_bytes_)));
   }
+  constexpr double least_seconds = 1; // the kernel counts hundredths
+  constexpr double few = 0.1;
+  if (seconds_ >= least_seconds && others_seconds_ > few * seconds_) {
+    made.push_back(
+        fmt::format("other programs used {:.1f} processors during the runs, which favours "
+                    "settings with fewer threads; repeat this on an idle machine",
+                    others_seconds_ / seconds_));
+  }
   return made;
 }
 
 void add_observations(tuned& to, const conditions_watch& conditions) {
   std::ranges::move(conditions.remarks(), std::back_inserter(to.remarks));
+  if (!to.lab.empty()) { // figures are counts
+    return;
+  }
   std::vector<double> logs;
   std::vector<std::size_t> candidates;
   std::vector<tune::logged_run> runs;

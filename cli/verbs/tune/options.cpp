@@ -246,6 +246,10 @@ tune_request read_tune_options(const invocation& given, const topology& here) {
   const std::vector<std::string_view> figures = given.texts(flags::figure);
   race.figure = {figures.empty() ? std::nullopt : std::optional(std::string(figures.front())),
                  text(flags::figure_file), given.has(flags::higher)};
+  if (race.figure.higher_is_better && !race.figure.pattern && !race.figure.file) {
+    throw error(error_kind::usage, option_name(flags::higher), "a higher wall time is not better",
+                "name the figure that the program prints: --figure 'GFlop/s: ([0-9.]+)'");
+  }
   for (std::size_t i = 1; i < figures.size(); ++i) {
     made.also.emplace_back(figures[i]);
     for_option(flags::figure, [&] { tune::check({.pattern = made.also.back(), .file = {}}); });

@@ -64,8 +64,7 @@ std::string make_profiled_plan(const std::string& file, const std::vector<std::s
   if (!plan.objects.empty()) {
     return "";
   }
-  return fmt::format("the profile found no array to place; its plan in {} is not tried",
-                     printable(file));
+  return fmt::format("the plan in {} places no array and is not tried", printable(file));
 }
 
 } // namespace nodewise::cli

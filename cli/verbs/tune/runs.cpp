@@ -185,6 +185,7 @@ void program_runs::judge(finished_run& made) {
     first_output_ = made.output;
   } else if (made.output != first_output_) {
     made.failure = "its output differs from that of the first run";
+    made.hint = "if the program prints times, use --check instead of --same-output";
   }
 }
 
@@ -204,6 +205,9 @@ finished_run program_runs::run(std::size_t candidate) {
     (void)launch::restore_numa_balancing(sys::real_kernel());
   }
   made.failure = failure_of(made.end, "the program");
+  if (made.end.how == sys::timed_end::cause::timed_out) {
+    made.hint = "allow more time: --timeout";
+  }
   if (made.failure.empty()) {
     judge(made);
   }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include <fmt/core.h>
@@ -23,28 +24,27 @@ std::string percent(double ratio) {
   return fmt::format("{:.1f} %", std::abs(ratio) * 100);
 }
 
-/// "17.3 % (15.1 to 19.0 %)", of what the ratio saves or costs.
-std::string change_text(const tune::ratio_estimate& of) {
-  const double low = 1 - of.high;
-  const double high = 1 - of.low;
-  if (of.low <= 0 || !std::isfinite(of.high)) {
-    return percent(1 - of.ratio);
-  }
-  return fmt::format("{} ({:.1f} to {:.1f} %)", percent(1 - of.ratio), low * 100, high * 100);
+/// "17.3 % (15.1 to 19.0 %)"; without bounds that are finite "17.3 %".
+std::string change_text(double change, double low, double high) {
+  return std::isfinite(low) && std::isfinite(high)
+             ? fmt::format("{} ({:.1f} to {:.1f} %)", percent(change), low * 100, high * 100)
+             : percent(change);
 }
 
 std::string figure_text(double value, bool seconds) {
   return seconds ? fmt::format("{:.4g} s", value) : fmt::format("{:.5g}", value);
 }
 
-std::string ratio_text(const tune::ratio_estimate& of, bool is_todays) {
-  if (is_todays) {
-    return "1";
-  }
-  constexpr double too_wide = 2; // two runs bound hardly anything
-  return of.low <= 0 || !(of.high < too_wide * of.low)
-             ? fmt::format("about {:.2f}", of.ratio)
-             : fmt::format("{:.3f} ({:.3f} to {:.3f})", of.ratio, of.low, of.high);
+/// Of the medians of all runs, so that the table agrees with itself.
+double ratio_of(const tuned& what, std::size_t candidate) {
+  const auto& all = what.standing.candidates;
+  return all[candidate].median / all[tune::todays].median;
+}
+
+/// The same; below 1 is better, also for rates.
+double badness_of(const tuned& what, std::size_t candidate) {
+  const double ratio = ratio_of(what, candidate);
+  return what.figure.higher_is_better ? 1 / ratio : ratio;
 }
 
 std::string state_text(const tuned& what, std::size_t candidate) {
@@ -53,7 +53,7 @@ std::string state_text(const tuned& what, std::size_t candidate) {
     return of.reason;
   }
   if (what.standing.leader == candidate) {
-    return what.standing.result == tune::verdict::winner ? "fastest" : "ahead in the race";
+    return what.standing.result == tune::verdict::winner ? "fastest" : "ahead";
   }
   return of.state == tune::candidate_state::set_aside ? "set aside" : "";
 }
@@ -76,16 +76,25 @@ bool is_in_seconds(const tuned& what) {
          (what.figure.modelled && model::costs_of(what.on.machine()).absolute);
 }
 
+std::size_t runs_of(const tuned& what, std::size_t candidate) {
+  const tune::candidate_standing& of = what.standing.candidates[candidate];
+  return of.race_runs + of.confirmation_runs;
+}
+
 /// "0.52, -3 %": the predicted ratio, and by how much it differs from the one of the race.
 std::string predicted_text(const tuned& what, std::size_t candidate) {
   if (candidate == tune::todays || !what.forecasts[candidate]) {
     return candidate == tune::todays ? "" : "unavailable";
   }
   const double likely = what.forecasts[candidate]->likely;
-  const tune::candidate_standing& of = what.standing.candidates[candidate];
-  return of.race_runs == 0
+  return runs_of(what, candidate) == 0
              ? fmt::format("{:.2f}", likely)
-             : fmt::format("{:.2f}, {:+.0f} %", likely, (likely / of.to_todays.ratio - 1) * 100);
+             : fmt::format("{:.2f}, {:+.0f} %", likely,
+                           (likely / badness_of(what, candidate) - 1) * 100);
+}
+
+std::string counted(std::size_t number, std::string_view of) {
+  return fmt::format("{} {}{}", number, of, number == 1 ? "" : "s");
 }
 
 constexpr std::string_view wall_time = "wall time";
@@ -113,17 +122,19 @@ std::string table_of(const tuned& what, const report::style& how) {
   const auto& all = what.standing.candidates;
   const bool in_seconds = is_in_seconds(what);
   std::ranges::sort(order, {}, [&](std::size_t i) {
-    const bool out = all[i].state == tune::candidate_state::disqualified || all[i].race_runs == 0;
-    return std::tuple(out, i == tune::todays ? 1.0 : all[i].to_todays.ratio, i);
+    const bool out = all[i].state == tune::candidate_state::disqualified || runs_of(what, i) == 0;
+    const bool is_best = i == chosen(what) && what.standing.result == tune::verdict::winner;
+    return std::tuple(out, !is_best, out ? 1.0 : badness_of(what, i), i);
   });
   for (const std::size_t i : order) {
-    const std::size_t runs = all[i].race_runs + all[i].confirmation_runs;
+    const std::size_t runs = runs_of(what, i);
     const bool chosen_one = i == chosen(what) && what.standing.result != tune::verdict::none;
     std::vector<report::cell> row = {
         {tune::text(what.settings[i]), chosen_one ? tone::strong : tone::plain},
         fmt::format("{}", runs),
         runs == 0 ? "-" : figure_text(all[i].median, in_seconds),
-        runs == 0 ? "-" : ratio_text(all[i].to_todays, i == tune::todays)};
+        runs == 0 || runs_of(what, tune::todays) == 0 ? "-"
+                                                      : fmt::format("{:.3g}", ratio_of(what, i))};
     if (!what.forecasts.empty()) {
       row.emplace_back(predicted_text(what, i));
     }
@@ -143,11 +154,32 @@ bool any_other_ran(const tuned& what) {
   });
 }
 
+/// "it takes 17.3 % (15.1 to 19.0 %) less time"; of another figure, how much better it is.
+std::string gain_text(const tuned& what) {
+  const tune::ratio_estimate& of = what.standing.gain;
+  const double least = of.low > 0 ? of.low : 0; // then 1 / least is no bound
+  if (what.figure.higher_is_better) {
+    return fmt::format("its figure is {} higher",
+                       change_text(1 / of.ratio - 1, 1 / of.high - 1, 1 / least - 1));
+  }
+  const double bound = least > 0 ? 1 - least : std::numeric_limits<double>::infinity();
+  const std::string change = change_text(1 - of.ratio, 1 - of.high, bound);
+  if (!what.lab.empty()) {
+    return fmt::format("the model predicts that its memory traffic takes {} less time", change);
+  }
+  return is_in_seconds(what) ? fmt::format("it takes {} less time", change)
+                             : fmt::format("its figure is {} lower", change);
+}
+
 std::string verdict_text(const tuned& what) {
   using tune::verdict;
   const tune::race_standing& now = what.standing;
   if (what.interrupted) {
-    return "Interrupted: nothing is proved yet. If there is a --log, --resume goes on with it.";
+    return what.log.empty() ? "Interrupted: nothing is proved yet. With --log FILE, a tune can be "
+                              "resumed."
+                            : fmt::format("Interrupted: nothing is proved yet. Go on with the same "
+                                          "command and --resume {} instead of --log.",
+                                          shell_word(what.log));
   }
   const std::string today = tune::text(what.settings[tune::todays]);
   const bool is_today = what.settings[tune::todays].options.empty();
@@ -155,19 +187,19 @@ std::string verdict_text(const tuned& what) {
   const std::string leader = now.leader ? tune::text(what.settings[*now.leader]) : "";
   switch (now.result) {
   case verdict::winner:
-    return fmt::format(
-        "Use {}: {} {} less time than {}, by {} fresh runs of each (p {:.2g}).", leader,
-        what.lab.empty() ? "it takes" : "the model predicts that its memory traffic takes",
-        change_text(now.gain), today, now.candidates[*now.leader].confirmation_runs, now.p);
+    return fmt::format("Use {}: {} than {}, by {} fresh runs of each (p {:.2g}).", leader,
+                       gain_text(what), today, now.candidates[*now.leader].confirmation_runs,
+                       now.p);
   case verdict::equal:
-    return fmt::format("{}: {} was ahead in the race, but in fresh runs the two are equal.", keep,
-                       leader);
+    return fmt::format("{}: {} was ahead, but in fresh runs the two are equal.", keep, leader);
   case verdict::keep:
     return fmt::format("{}: {}.", keep,
-                       any_other_ran(what) ? "no other setting was clearly faster"
-                                           : "no other setting could be compared with it");
+                       any_other_ran(what)        ? "no other setting was clearly faster"
+                       : what.settings.size() > 1 ? "no other setting could be compared with it"
+                                                  : "on this machine these options leave no other "
+                                                    "setting to try");
   case verdict::not_separated:
-    return fmt::format("{}: {} was ahead in the race, but the runs did not show a "
+    return fmt::format("{}: {} was ahead, but the runs did not show a "
                        "difference. More runs (--runs) or a quieter machine may.",
                        keep, leader);
   case verdict::none:
@@ -233,16 +265,17 @@ std::optional<std::size_t> cheapest(const tuned& what) {
 std::string tune_text(const tuned& what, const report::style& how) {
   const auto seconds = std::chrono::duration<double>(what.seconds);
   std::string text = fmt::format(
-      "{} settings, {} runs, {}\n{}\n{}\n", what.settings.size(), what.standing.runs,
+      "{}, {}, {}\n{}\n{}\n", counted(what.settings.size(), "setting"),
+      counted(what.standing.runs, "run"),
       report::format_duration(std::chrono::duration_cast<std::chrono::nanoseconds>(seconds)),
       report::wrap_on_terminal(lab_text(what), how, 0), table_of(what, how));
   text += report::wrap_on_terminal(report::paint(how, tone::strong, verdict_text(what)), how, 0);
-  text += fmt::format("\n  {}\n", line_of(what, chosen(what)));
+  text += what.interrupted ? "\n" : fmt::format("\n  {}\n", line_of(what, chosen(what)));
   if (const auto other = cheapest(what)) {
     text += report::wrap_on_terminal(
-                fmt::format("With {} cores only, {} takes at most {:.0f} % longer (approximate).",
-                            what.settings[*other].cores, tune::text(what.settings[*other]),
-                            what.within * 100),
+                fmt::format("With {} only, {} takes at most {:.0f} % longer (approximate).",
+                            counted(what.settings[*other].cores, "core"),
+                            tune::text(what.settings[*other]), what.within * 100),
                 how, 0) +
             "\n";
   }

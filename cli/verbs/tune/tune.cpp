@@ -44,6 +44,11 @@ tune::log_contents read_of_option(const std::string& file) {
   }
 }
 
+std::string log_name(const invocation& given) {
+  const auto name = given.text(flags::resume);
+  return std::string(name ? *name : given.text(flags::tune_log).value_or(""));
+}
+
 /// The file of the runs, if there is one.
 class kept_log {
  public:
@@ -98,7 +103,8 @@ class tuning {
                                             asked_.within,
                                             {},
                                             {},
-                                            std::string(given.text(flags::on).value_or(""))});
+                                            std::string(given.text(flags::on).value_or("")),
+                                            log_name(given)});
   }
 
   tuned run() {
@@ -119,13 +125,16 @@ class tuning {
     if (!result_->runs.empty()) {
       runs.expect_output(result_->runs.front().output);
     }
-    conditions_watch conditions;
+    const run_rules& rules = asked_.rules;
+    conditions_watch conditions(rules.prepare.empty() && rules.check.empty() &&
+                                rules.cleanup.empty());
+    const bool looks = result_->lab.empty(); // each virtual machine starts with the same
     const auto begin = clock::now();
     if (asked_.traffic && result_->forecasts.empty()) {
       look_ahead(*asked_.traffic);
     }
     while (const auto next = race_->next()) {
-      if (result_->lab.empty()) { // each virtual machine starts with the same
+      if (looks) {
         conditions.before_run(result_->on.machine());
       }
       show_progress(*next, begin);
@@ -137,7 +146,9 @@ class tuning {
       }
       take(*next, done);
       if (next->in != tune::phase::warm_up) {
-        conditions.after_run(result_->lab.empty() ? done.end.disk_bytes : 0);
+        if (looks) {
+          conditions.after_run(done.end);
+        }
       } else if (const auto counted = runs.counted()) {
         look_ahead(*counted);
       }
@@ -260,7 +271,9 @@ std::string write_plan(const tuned& what, const invocation& given) {
   tune::setting with{{option_name(flags::plan), std::string(*file)}, 0};
   with.options.insert(with.options.end(), best.beside.begin(), best.beside.end());
   return fmt::format(
-      "The plan in {} does the same for arrays of 1 MiB and more:\n  {}\n", printable(*file),
+      "The plan in {} {}:\n  {}\n", printable(*file),
+      best.plan.objects.empty() ? "binds threads in the same way"
+                                : "does the same for arrays of 1 MiB and more",
       joined(tune::command_of(with, {"nodewise", "run"}, what.program), " ", shell_word));
 }
 
@@ -293,7 +306,7 @@ int tune(const invocation& given) {
   write_form(given, tune_forms, found);
   const std::string plan = write_plan(found, given);
   if (given.has(flags::quiet) && given.selected_form() == nullptr) {
-    write_out(line_of(found, chosen(found)) + "\n");
+    write_out(found.interrupted ? "" : line_of(found, chosen(found)) + "\n");
   } else {
     show_text(given, [&](const report::style& how) { return tune_text(found, how) + plan; });
   }

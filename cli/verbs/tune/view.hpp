@@ -27,6 +27,7 @@ struct tuned {
   std::vector<tune::logged_run> runs; ///< in their order, with warm-ups
   tune::race_standing standing;
   std::string lab; ///< the virtual machine of the runs: "lab:2x4"; empty: this machine
+  std::string log; ///< the file of the runs; empty: none
   bool interrupted = false;
   double seconds = 0; ///< of all runs together
   /// What was seen of the runs, and what could not be made equal: a sentence each.
