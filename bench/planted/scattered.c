@@ -1,8 +1,8 @@
 /* Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
  *
- * Reads one line of each page of 64 MiB at random, each after the one before: the lines fit into the
- * caches, but with small pages most reads miss the TLB.
- * Prints the time of the reads alone: what a page costs when it is first touched may be the host's. */
+ * Reads one line of each page of 64 MiB at random, each after the one before: the lines fit into
+ * the caches, but with small pages most reads miss the TLB. Prints the time of the reads alone:
+ * what a page costs when it is first touched may be the host's. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
