@@ -24,6 +24,15 @@ std::size_t distinct(std::vector<std::size_t> values) {
   return static_cast<std::size_t>(std::ranges::unique(values).begin() - values.begin());
 }
 
+/// Of all levels: what the machine can hold outside of its memories, or a little more.
+std::uint64_t cache_bytes(const machine& of) {
+  std::uint64_t bytes = 0;
+  for (const cache& each : of.caches) {
+    bytes += each.kind == cache_kind::instruction ? 0 : each.size_bytes;
+  }
+  return bytes;
+}
+
 /// What the counted run shows.
 class starting_point {
  public:
@@ -37,6 +46,7 @@ class starting_point {
     for (const traffic::page_run& run : of.pages) {
       data_bytes_ += run.count * of.page_bytes;
     }
+    fits_caches_ = data_bytes_ != 0 && data_bytes_ < 2 * cache_bytes(on.machine());
     if (std::ranges::any_of(of.cells, [](const traffic::cell& cell) {
           return cell.when == traffic::phase::initialisation && cell.lines.moved() > 0;
         })) {
@@ -51,6 +61,9 @@ class starting_point {
   /// The cores of the threads, in the order of their processors.
   [[nodiscard]] const std::vector<std::size_t>& cores() const noexcept { return cores_; }
   [[nodiscard]] std::uint64_t data_bytes() const noexcept { return data_bytes_; }
+  [[nodiscard]] double error() const noexcept {
+    return fits_caches_ ? prediction_error_in_caches : prediction_error;
+  }
   /// Whether one processor initialised the data: 0 no, 1 yes.
   [[nodiscard]] double single() const noexcept { return single_; }
 
@@ -74,6 +87,7 @@ class starting_point {
   std::vector<std::size_t> local_; ///< the nearest memory of each node
   std::vector<std::size_t> cores_;
   std::uint64_t data_bytes_ = 0;
+  bool fits_caches_ = false; ///< or nearly
   double single_ = 0.5;
 };
 
@@ -104,8 +118,8 @@ class setting_predictor {
       cover_cores(made, static_cast<double>(distinct(counted_.cores())) /
                             static_cast<double>(distinct(*cores)));
     }
-    made.low /= 1 + prediction_error;
-    made.high *= 1 + prediction_error;
+    made.low /= 1 + counted_.error();
+    made.high *= 1 + counted_.error();
     return made;
   }
 

@@ -103,6 +103,20 @@ TEST(PredictSettings, FirstTouchFollowsTheInitialisation) {
   expect(predict(unknown, options(bind_policy::close)), 0.5, 0.75, 1);
 }
 
+TEST(PredictSettings, IsUncertainIfTheDataMayStayInTheCaches) {
+  const std::string data = "program 7 7 a\npages 7 - 0x1000 16 0 400 0 200 200 0\n"; // 64 KiB
+  machine with_caches = test::equal_nodes(2, 2, 1);
+  const auto range_with = [&](std::uint64_t bytes) {
+    with_caches.caches = {cache{}};
+    with_caches.caches.front().size_bytes = bytes;
+    return *predict(serial + data, options(bind_policy::close, "interleave"), no_variable,
+                    with_caches);
+  };
+  EXPECT_NEAR(range_with(4096).high, 0.5 * 1.1, 1e-9);
+  EXPECT_NEAR(range_with(40960).high, 0.5 * 2.5, 1e-9);
+  EXPECT_NEAR(range_with(40960).low, 0.5 / 2.5, 1e-9);
+}
+
 TEST(PredictSettings, BlocksAreLocalOrAsRemoteAsCounted) {
   // Half of the traffic was remote, and evenly spread memories take as long as local ones here.
   expect(predict(serial, options(bind_policy::close, "blocked")), 0.5, 0.5, 0.5);

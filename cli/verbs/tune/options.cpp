@@ -282,7 +282,7 @@ tune_request read_tune_options(const invocation& given, const topology& here) {
       made.remarks.emplace_back("predicted times contain no computing: they say nothing about "
                                 "settings with fewer threads");
     }
-    constexpr double counts_differ = 0.08; // twice the spread of most programs
+    constexpr double counts_differ = 0.12; // three times the spread of most programs
     options.most_spread = counts_differ;
     options.warm_up_counts = true; // each virtual machine starts anew
     options.most_runs = 8;         // they take long, and their counts differ little
