@@ -93,10 +93,6 @@ std::string predicted_text(const tuned& what, std::size_t candidate) {
                            (likely / badness_of(what, candidate) - 1) * 100);
 }
 
-std::string counted(std::size_t number, std::string_view of) {
-  return fmt::format("{} {}{}", number, of, number == 1 ? "" : "s");
-}
-
 constexpr std::string_view wall_time = "wall time";
 
 /// As the heading of a column.
