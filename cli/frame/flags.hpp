@@ -166,6 +166,11 @@ inline constexpr flag process{.name = "process",
                               .kind = flag_kind::list,
                               .group = group::selection,
                               .help = "examine the process PID"};
+inline constexpr flag svg{
+    .name = "svg",
+    .group = group::results,
+    .help = "print the result as a picture in SVG; also chosen by a FILE.svg after -o",
+    .is_form = true};
 inline constexpr flag write_plan{.name = "write-plan",
                                  .value = "FILE",
                                  .group = group::plan,

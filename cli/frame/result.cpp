@@ -105,7 +105,13 @@ nlohmann::ordered_json settings_json(sys::kernel& of) {
 
 const flag* form_to_write(const invocation& given) {
   const flag* const selected = given.selected_form();
-  return selected == nullptr && given.has(flags::output) ? &flags::json : selected;
+  const auto file = given.text(flags::output);
+  if (selected != nullptr || !file) {
+    return selected;
+  }
+  const bool has_pictures =
+      std::ranges::find(given.verb->flags, &flags::svg) != given.verb->flags.end();
+  return has_pictures && file->ends_with(".svg") ? &flags::svg : &flags::json;
 }
 
 bool asks_for_text(const invocation& given) {

@@ -63,6 +63,14 @@ class Measure(CommandTest):
         names = {parameter["name"] for parameter in result["machine"]["parameters"]}
         self.assertLessEqual({"bandwidth", "latency", "shared_bandwidth"}, names)
 
+    def test_its_picture_has_the_figures_of_the_json(self):
+        out = self.folder / "m.json"
+        self.expect(0, "measure", *MATRICES, *BRIEF, *SMALL, "-o", str(out), env=self.env)
+        picture = self.expect(0, "measure", str(out), "--svg", env=self.env).stdout
+        for cost in json.loads(out.read_text())["machine"]["parameters"]:
+            shown = f"memory of node {cost['to']}: {cost['value']:.4g} {cost['unit']}</title>"
+            self.assertIn(f"processors of node {cost['from']}, {shown}", picture)
+
     def test_what_others_compute_with_is_kept_and_found_by_topo(self):
         out = self.folder / "out.json"
         done = self.expect(0, "measure", *MATRICES, *BRIEF, "--pages", "auto", "-o", str(out), env=self.env)

@@ -100,7 +100,11 @@ struct reported_measurement; // in view.hpp
 /// `nodewise/measurement/1`: the machine, with the measured figures among its parameters.
 [[nodiscard]] std::string reported_measurement_json(const reported_measurement& what);
 
+/// The machine and the matrices of its figures, as a picture.
+[[nodiscard]] std::string reported_measurement_svg(const reported_measurement& what);
+
 inline constexpr std::array measure_forms = {
-    form<reported_measurement>{&flags::json, reported_measurement_json}};
+    form<reported_measurement>{&flags::json, reported_measurement_json},
+    form<reported_measurement>{&flags::svg, reported_measurement_svg}};
 
 } // namespace nodewise::cli

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
+#include "cli/machine/svg_picture.hpp"
 #include "cli/verbs/measure/flags.hpp"
 #include "measure/measurement.hpp"
 #include "report/envelope.hpp"
@@ -298,6 +299,11 @@ nlohmann::ordered_json measurement_json(const measurement& what, const machine& 
 
 std::string reported_measurement_json(const reported_measurement& what) {
   return report::json_text(what.json);
+}
+
+std::string reported_measurement_svg(const reported_measurement& what) {
+  const json_field root(what.json, "the measurement");
+  return machine_svg(topology(machine_from_json(root.at("machine"))));
 }
 
 } // namespace nodewise::cli

@@ -8,6 +8,7 @@
 #include "cli/frame/terminal.hpp"
 #include "cli/frame/verbs.hpp"
 #include "cli/machine/drawing.hpp"
+#include "cli/machine/svg_picture.hpp"
 #include "cli/verbs/topo/flags.hpp"
 #include "cli/verbs/topo/view.hpp"
 #include "report/envelope.hpp"
@@ -70,6 +71,10 @@ int topo(const invocation& given) {
 }
 
 } // namespace verbs
+
+std::string shown_machine_svg(const shown_machine& what) {
+  return machine_svg(what.found.what, what.found.remarks);
+}
 
 std::string shown_machine_json(const shown_machine& what) {
   nlohmann::ordered_json result = topology_json(what.found.what);

@@ -1,0 +1,17 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+namespace nodewise::drawing {
+
+/// A colour from dark blue (0) to yellow (1), "#00224e". Its lightness grows evenly, also for eyes
+/// that do not tell red from green, and in print (cividis: J. Nuñez, C. Anderton, R. Renslow, PLOS
+/// ONE 13(7), 2018).
+[[nodiscard]] std::string scale_colour(double share);
+
+/// Black or white: which of the two is easier to read on `scale_colour(share)`, by the contrast
+/// ratio of WCAG 2.
+[[nodiscard]] std::string ink_on_scale(double share);
+
+} // namespace nodewise::drawing

@@ -1,0 +1,117 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "drawing/svg.hpp"
+
+#include <array>
+
+#include <fmt/core.h>
+
+#include "base/text.hpp"
+#include "report/style.hpp"
+
+namespace nodewise::drawing {
+
+namespace {
+
+std::string escaped(std::string_view text) {
+  std::string made;
+  for (const char each : printable(text)) {
+    switch (each) {
+    case '&':
+      made += "&amp;";
+      break;
+    case '<':
+      made += "&lt;";
+      break;
+    case '>':
+      made += "&gt;";
+      break;
+    case '"':
+      made += "&quot;";
+      break;
+    default:
+      made += each;
+    }
+  }
+  return made;
+}
+
+/// With at most two decimals: more would make files larger than pictures better.
+std::string number(double value) {
+  std::string text = fmt::format("{:.2f}", value);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.ends_with('.')) {
+    text.pop_back();
+  }
+  return text;
+}
+
+/// In the order of `shade`.
+constexpr std::array shade_names = {"text", "faint", "frame", "field", "missing"};
+constexpr std::array anchor_names = {"start", "middle", "end"};
+
+/// Without variables, which few programs for SVG know.
+constexpr std::string_view styles =
+    "<style>"
+    "text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif}"
+    ".text{fill:#1c2430}.faint{fill:#5b6675}.paper{fill:#fff}"
+    ".field{fill:#fff;stroke:#aab3bf}.missing{fill:none;stroke:#aab3bf;stroke-dasharray:2 2}"
+    "@media (prefers-color-scheme:dark){"
+    ".text{fill:#e8ecf1}.faint{fill:#a3adb9}.paper{fill:#161b22}"
+    ".field{fill:#161b22;stroke:#4d5866}.missing{stroke:#4d5866}}"
+    "</style>";
+
+std::string place_of(const area& where) {
+  return fmt::format("x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"", number(where.x),
+                     number(where.y), number(where.width), number(where.height));
+}
+
+} // namespace
+
+double width_of(std::string_view text, const text_look& look) {
+  const double per_column = look.strong ? 0.61 : 0.57; // of the size; digits in common fonts
+  return static_cast<double>(report::display_width(text)) * per_column * look.size;
+}
+
+void svg::field(const area& where, std::string_view fill) {
+  body_ += fill.empty() ? fmt::format("<rect class=\"field\" {} rx=\"3\"/>\n", place_of(where))
+                        : fmt::format("<rect {} fill=\"{}\"/>\n", place_of(where), escaped(fill));
+}
+
+void svg::missing_field(const area& where) {
+  body_ += fmt::format("<rect class=\"missing\" {}/>\n", place_of(where));
+}
+
+void svg::text(point at, std::string_view what, const text_look& look) {
+  const std::string colour =
+      look.own_colour.empty()
+          ? fmt::format("class=\"{}\"", shade_names.at(static_cast<std::size_t>(look.colour)))
+          : fmt::format("fill=\"{}\"", escaped(look.own_colour));
+  body_ += fmt::format(
+      "<text {} x=\"{}\" y=\"{}\" font-size=\"{}\"{}{}>{}</text>\n", colour, number(at.x),
+      number(at.y), number(look.size),
+      look.at == text_look::anchor::start
+          ? ""
+          : fmt::format(" text-anchor=\"{}\"", anchor_names.at(static_cast<std::size_t>(look.at))),
+      look.strong ? " font-weight=\"600\"" : "", escaped(what));
+}
+
+void svg::begin_part(std::string_view description) {
+  body_ += fmt::format("<g><title>{}</title>\n", escaped(description));
+}
+
+void svg::end_part() {
+  body_ += "</g>\n";
+}
+
+std::string svg::to_string(std::string_view title, std::string_view description, double width,
+                           double height) const {
+  const std::string size = fmt::format("width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\"",
+                                       number(width), number(height));
+  return fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" {} role=\"img\" "
+                     "aria-labelledby=\"title description\">\n"
+                     "<title id=\"title\">{}</title>\n<desc id=\"description\">{}</desc>\n{}\n"
+                     "<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n{}</svg>\n",
+                     size, escaped(title), escaped(description), styles, body_);
+}
+
+} // namespace nodewise::drawing

@@ -1,0 +1,64 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// A picture as SVG. Lengths are CSS pixels (1/96 inch), y grows downwards. A picture stands alone:
+// it has its colours, for light and for dark viewers, and loads nothing. Texts may be anything:
+// what is special in XML is escaped, what XML cannot hold becomes visible escapes.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace nodewise::drawing {
+
+struct point {
+  double x = 0;
+  double y = 0;
+};
+struct area {
+  double x = 0;
+  double y = 0;
+  double width = 0;
+  double height = 0;
+  [[nodiscard]] double right() const noexcept { return x + width; }
+  [[nodiscard]] double bottom() const noexcept { return y + height; }
+};
+
+inline constexpr double text_size = 13;
+inline constexpr double line_height = 18;
+
+/// Colours by their purpose; the viewer's scheme decides which they are.
+enum class shade { text, faint, frame, field, missing };
+
+struct text_look {
+  enum class anchor { start, middle, end } at = anchor::start;
+  shade colour = shade::text;
+  std::string own_colour = {}; ///< "#1b2a49" instead of `colour`, for text on a field of a scale
+  double size = text_size;
+  bool strong = false;
+};
+
+/// About the width of a text in a sans-serif font: the viewer's font is unknown.
+[[nodiscard]] double width_of(std::string_view text, const text_look& look = {});
+
+class svg {
+ public:
+  /// A field with a frame. `fill`: a colour of its own; empty: that of the paper.
+  void field(const area& where, std::string_view fill = {});
+  /// For a value that does not exist.
+  void missing_field(const area& where);
+  /// `at` is the left end, middle or right end of the base line.
+  void text(point at, std::string_view what, const text_look& look = {});
+
+  /// What follows until `end_part` is one thing to a screen reader and under the mouse.
+  void begin_part(std::string_view description);
+  void end_part();
+
+  /// The file. `title` names the picture, `description` is for those who cannot see it.
+  [[nodiscard]] std::string to_string(std::string_view title, std::string_view description,
+                                      double width, double height) const;
+
+ private:
+  std::string body_;
+};
+
+} // namespace nodewise::drawing
