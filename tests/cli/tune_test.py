@@ -205,6 +205,9 @@ class Tune(CommandTest):
         self.assertIn("--profiled-plan with {run}", refused.stderr)
         refused = self.expect(2, *asked, "--write-plan", "plan.json", "--", "true", cwd=self.folder)
         self.assertIn("names the same file", refused.stderr)
+        for wrong in (("--figure", "("), ("--traffic", "absent.json"), ("--over", "x"), ("--runs", "1"), ("--phase", "init")):
+            self.expect(2 if wrong[0] != "--traffic" else 3, *asked, *wrong, "--", "touch", "ran", cwd=self.folder)
+        self.assertEqual(list(self.folder.glob("ran")), [])
         refused = self.expect(3, *asked, "--", "sh", "-c", "echo no input >&2; exit 4", cwd=self.folder)
         self.assertIn("--profiled-plan plan.json", refused.stderr)
         self.assertEqual(list(self.folder.glob("plan*")), [])

@@ -121,9 +121,6 @@ std::vector<tune::setting> settings_of(const invocation& given, const topology& 
     (void)plans::read_plan(std::string(*plan));
     request.tries.push_back("--plan " + shell_word(*plan));
   }
-  for (std::string& text : profiled_setting(given, remarks)) {
-    request.tries.push_back(std::move(text));
-  }
   if (const auto over = given.text(flags::over)) {
     request.over = for_option(flags::over, [&] { return tune::read_axes(*over); });
   }
@@ -147,6 +144,10 @@ std::vector<tune::setting> settings_of(const invocation& given, const topology& 
   } else { // counted lines do not depend on them
     request.huge_pages = sys::read_huge_page_mode(sys::real_kernel());
   }
+  // Last, because it runs the program.
+  const std::vector<std::string> profiled = profiled_setting(given, remarks);
+  const auto after_plan = request.tries.begin() + (given.has(flags::plan) ? 1 : 0);
+  request.tries.insert(after_plan, profiled.begin(), profiled.end());
   return for_option(flags::attempt, [&] { return tune::candidates(here, request); });
 }
 
@@ -224,6 +225,70 @@ run_rules rules_of(const invocation& given) {
   return made;
 }
 
+/// The figure that decides.
+tune::figure_source figure_of(const invocation& given) {
+  const auto text = [&](const flag& which) {
+    const auto found = given.text(which);
+    return found ? std::optional(std::string(*found)) : std::nullopt;
+  };
+  const std::vector<std::string_view> figures = given.texts(flags::figure);
+  tune::figure_source made{figures.empty() ? std::nullopt
+                                           : std::optional(std::string(figures.front())),
+                           text(flags::figure_file), given.has(flags::higher)};
+  if (made.higher_is_better && !made.pattern && !made.file) {
+    throw error(error_kind::usage, option_name(flags::higher), "a higher wall time is not better",
+                "name the figure that the program prints: --figure 'GFlop/s: ([0-9.]+)'");
+  }
+  if (given.has(flags::on)) {
+    made.modelled = text(flags::region).value_or(text(flags::phase).value_or("use"));
+  } else {
+    made.marked = text(flags::region);
+  }
+  for_option(flags::figure, [&] { tune::check(made); });
+  return made;
+}
+
+/// Those that are shown and decide nothing.
+std::vector<std::string> further_figures(const invocation& given) {
+  std::vector<std::string> made;
+  const std::vector<std::string_view> figures = given.texts(flags::figure);
+  for (std::size_t i = 1; i < figures.size(); ++i) {
+    made.emplace_back(figures[i]);
+    for_option(flags::figure, [&] { tune::check({.pattern = made.back(), .file = {}}); });
+  }
+  return made;
+}
+
+std::optional<traffic_file> traffic_of(const invocation& given, const topology& here) {
+  const auto file = given.text(flags::traffic);
+  if (!file) {
+    return std::nullopt;
+  }
+  const std::string name(*file);
+  const nlohmann::ordered_json document = read_json_file(name);
+  traffic_file made = traffic_from_json(json_field(document, "the traffic file " + name));
+  // Throws if it is of a machine that has more nodes or cores than this one.
+  (void)price_of_counts(made.all, {.when = made.judged}, model::costs_of(here.machine()));
+  return made;
+}
+
+/// Without what depends on the candidates.
+tune::race_options options_of(const invocation& given) {
+  tune::race_options made;
+  made.equal = percent(given, flags::equal, made.equal);
+  if (given.has(flags::on)) {
+    constexpr double counts_differ = 0.12; // three times the spread of most programs
+    made.most_spread = counts_differ;
+    made.warm_up_counts = true; // each virtual machine starts anew
+    made.most_runs = 8;         // they take long, and their counts differ little
+  }
+  made.most_runs = static_cast<std::size_t>(
+      given.number(flags::most_runs, 6, 32).value_or(static_cast<long long>(made.most_runs)));
+  const auto now = std::chrono::system_clock::now().time_since_epoch().count();
+  made.seed = static_cast<std::uint64_t>(given.number(flags::seed).value_or(now));
+  return made;
+}
+
 } // namespace
 
 const std::string& program_in(const std::vector<std::string>& command) {
@@ -232,65 +297,28 @@ const std::string& program_in(const std::vector<std::string>& command) {
 }
 
 tune_request read_tune_options(const invocation& given, const topology& here) {
+  check_places(given);
   tune_request made;
   made.rules = rules_of(given);
   made.within = percent(given, flags::within, made.within);
-  tune::log_header& race = made.race;
-  race.command = given.program;
-  race.candidates = settings_of(given, here, made.remarks);
-  check_settings(race.candidates);
-  const auto text = [&](const flag& which) {
-    const auto found = given.text(which);
-    return found ? std::optional(std::string(*found)) : std::nullopt;
-  };
-  const std::vector<std::string_view> figures = given.texts(flags::figure);
-  race.figure = {figures.empty() ? std::nullopt : std::optional(std::string(figures.front())),
-                 text(flags::figure_file), given.has(flags::higher)};
-  if (race.figure.higher_is_better && !race.figure.pattern && !race.figure.file) {
-    throw error(error_kind::usage, option_name(flags::higher), "a higher wall time is not better",
-                "name the figure that the program prints: --figure 'GFlop/s: ([0-9.]+)'");
-  }
-  for (std::size_t i = 1; i < figures.size(); ++i) {
-    made.also.emplace_back(figures[i]);
-    for_option(flags::figure, [&] { tune::check({.pattern = made.also.back(), .file = {}}); });
-  }
   made.on = words_of_on(given);
-  if (!made.on.empty()) {
-    race.figure.modelled = text(flags::region).value_or(text(flags::phase).value_or("use"));
-  } else {
-    race.figure.marked = text(flags::region);
+  made.also = further_figures(given);
+  made.traffic = traffic_of(given, here);
+  tune::log_header& race = made.race;
+  race.options = options_of(given);
+  race.command = given.program;
+  race.figure = figure_of(given);
+  race.candidates = settings_of(given, here, made.remarks); // last: it may profile the program
+  check_settings(race.candidates);
+  race.options.candidates = race.candidates.size();
+  race.options.higher_is_better = race.figure.higher_is_better;
+  const std::size_t all = here.machine().cores.size();
+  if (!made.on.empty() && std::ranges::any_of(race.candidates, [&](const tune::setting& each) {
+        return each.cores != 0 && each.cores != all;
+      })) {
+    made.remarks.emplace_back("predicted times contain no computing: they say nothing about "
+                              "settings with fewer threads");
   }
-  if (const auto file = given.text(flags::traffic)) {
-    const std::string name(*file);
-    const nlohmann::ordered_json document = read_json_file(name);
-    made.traffic = traffic_from_json(json_field(document, "the traffic file " + name));
-    // Throws if it is of a machine that has more nodes or cores than this one.
-    (void)price_of_counts(made.traffic->all, {.when = made.traffic->judged},
-                          model::costs_of(here.machine()));
-  }
-  check_places(given);
-  for_option(flags::figure, [&] { tune::check(race.figure); });
-  tune::race_options& options = race.options;
-  options.candidates = race.candidates.size();
-  options.equal = percent(given, flags::equal, options.equal);
-  options.higher_is_better = race.figure.higher_is_better;
-  if (!made.on.empty()) {
-    const std::size_t all = here.machine().cores.size();
-    if (std::ranges::any_of(race.candidates, [&](const tune::setting& each) {
-          return each.cores != 0 && each.cores != all;
-        })) {
-      made.remarks.emplace_back("predicted times contain no computing: they say nothing about "
-                                "settings with fewer threads");
-    }
-    constexpr double counts_differ = 0.12; // three times the spread of most programs
-    options.most_spread = counts_differ;
-    options.warm_up_counts = true; // each virtual machine starts anew
-    options.most_runs = 8;         // they take long, and their counts differ little
-  }
-  options.most_runs = static_cast<std::size_t>(
-      given.number(flags::most_runs, 6, 32).value_or(static_cast<long long>(options.most_runs)));
-  const auto now = std::chrono::system_clock::now().time_since_epoch().count();
-  options.seed = static_cast<std::uint64_t>(given.number(flags::seed).value_or(now));
   race.machine = machine_json(here.machine()).dump();
   race.program = identity_of(program_in(race.command));
   race.settings = settings_json(sys::real_kernel()).dump();
