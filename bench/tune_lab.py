@@ -71,7 +71,7 @@ def compared(figures, tuned):
     medians = {setting: statistics.median(of) for setting, of in figures.items()}
     chosen = tuned["candidates"][tuned["chosen"]]["setting"]
     to_best = medians[chosen] / min(medians.values())
-    runs = sum(len(each["figures"]) for each in tuned["candidates"])  # with the warm-up runs
+    runs = sum(len(each["figures"]) for each in tuned["candidates"])
     share = runs / sum(map(len, figures.values()))
     return {"verdict": tuned["verdict"], "chosen": chosen, "to_best": round(to_best, 4), "runs": runs,
             "share_of_runs": round(share, 3), "good": to_best <= 1 + WITHIN, "cheap": share <= SHARE_OF_RUNS,
