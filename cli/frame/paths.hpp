@@ -21,6 +21,8 @@ struct paths {
   /// Preloaded, it takes the times between a program's marks.
   [[nodiscard]] std::string marks() const { return prefix + "/lib/nodewise/libnodewise-marks.so"; }
   [[nodiscard]] std::string lab_runner() const { return libexec() + "/lab/nodewise_lab"; }
+  /// The script of reports.
+  [[nodiscard]] std::string report() const { return prefix + "/share/nodewise/report"; }
   [[nodiscard]] std::string machines() const { return prefix + "/share/nodewise/machines"; }
 };
 

@@ -15,6 +15,7 @@ int lab(const invocation& given);
 int lab_check(const invocation& given);
 int pages(const invocation& given);
 int profile(const invocation& given);
+int report(const invocation& given);
 int tune(const invocation& given);
 int drop_cache(const invocation& given);
 int measure(const invocation& given);

@@ -173,7 +173,7 @@ class node_picture {
   double height_ = 0;
 };
 
-void draw_nodes(svg& into, rows& at, const topology& what) {
+void draw_all_nodes(svg& into, rows& at, const topology& what) {
   const bool with_cells = what.machine().cores.size() <= most_cells;
   for (const auto& boxes : sorts_of(what, "·")) {
     std::vector<node_picture> pictures;
@@ -281,7 +281,7 @@ void draw_maps(svg& into, rows& at, const machine& all) {
 
 } // namespace
 
-std::string machine_svg(const topology& what, const std::vector<std::string>& remarks) {
+drawing::picture machine_picture(const topology& what, const std::vector<std::string>& remarks) {
   const machine& all = what.machine();
   svg into;
   double y = margin + 18;
@@ -292,7 +292,7 @@ std::string machine_svg(const topology& what, const std::vector<std::string>& re
     into.text({margin, y}, all.title, {.colour = shade::faint});
   }
   rows at({margin, y + gap});
-  draw_nodes(into, at, what);
+  draw_all_nodes(into, at, what);
   draw_maps(into, at, all);
   y = at.bottom();
   double width = std::max({at.right(), margin + width_of(name, {.size = 18, .strong = true}),
@@ -304,7 +304,7 @@ std::string machine_svg(const topology& what, const std::vector<std::string>& re
   }
   const std::string description = fmt::format("{} nodes, {} cores, {} processors", all.nodes.size(),
                                               all.cores.size(), all.cpus().size());
-  return into.to_string(name, description, width + margin, y + margin);
+  return {std::move(into), name, description, width + margin, y + margin};
 }
 
 } // namespace nodewise::cli

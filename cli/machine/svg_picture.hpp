@@ -6,11 +6,13 @@
 
 #include <nodewise/topology.hpp>
 
+#include "drawing/svg.hpp"
+
 namespace nodewise::cli {
 
-/// The machine as an SVG file: its nodes with memory and cores, then its distances and its costs as
+/// The machine: its nodes with memory and cores, then its distances and its costs as
 /// heat maps. `remarks`: where the costs are from, or why there are none.
-[[nodiscard]] std::string machine_svg(const topology& what,
-                                      const std::vector<std::string>& remarks = {});
+[[nodiscard]] drawing::picture machine_picture(const topology& what,
+                                               const std::vector<std::string>& remarks = {});
 
 } // namespace nodewise::cli

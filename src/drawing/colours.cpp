@@ -60,4 +60,12 @@ std::string ink_on_scale(double share) {
   return 1.05 / light > light / 0.05 ? "#ffffff" : "#000000";
 }
 
+std::string node_colour(node_id of) {
+  constexpr std::array<std::string_view, 8> colours = {"#0072b2", "#e69f00", "#009e73", "#cc79a7",
+                                                       "#56b4e9", "#d55e00", "#f0e442", "#7f5fb3"};
+  return std::string(of == unknown_node
+                         ? "#9aa0a6"
+                         : colours.at(static_cast<std::size_t>(to_int(of)) % colours.size()));
+}
+
 } // namespace nodewise::drawing

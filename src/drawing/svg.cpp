@@ -12,29 +12,6 @@ namespace nodewise::drawing {
 
 namespace {
 
-std::string escaped(std::string_view text) {
-  std::string made;
-  for (const char each : printable(text)) {
-    switch (each) {
-    case '&':
-      made += "&amp;";
-      break;
-    case '<':
-      made += "&lt;";
-      break;
-    case '>':
-      made += "&gt;";
-      break;
-    case '"':
-      made += "&quot;";
-      break;
-    default:
-      made += each;
-    }
-  }
-  return made;
-}
-
 /// With at most two decimals: more would make files larger than pictures better.
 std::string number(double value) {
   std::string text = fmt::format("{:.2f}", value);
@@ -65,7 +42,35 @@ std::string place_of(const area& where) {
                      number(where.y), number(where.width), number(where.height));
 }
 
+std::string size_of(const picture& what) {
+  return fmt::format("width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\"", number(what.width),
+                     number(what.height));
+}
+
 } // namespace
+
+std::string escaped(std::string_view text) {
+  std::string made;
+  for (const char each : printable(text)) {
+    switch (each) {
+    case '&':
+      made += "&amp;";
+      break;
+    case '<':
+      made += "&lt;";
+      break;
+    case '>':
+      made += "&gt;";
+      break;
+    case '"':
+      made += "&quot;";
+      break;
+    default:
+      made += each;
+    }
+  }
+  return made;
+}
 
 double width_of(std::string_view text, const text_look& look) {
   const double per_column = look.strong ? 0.61 : 0.57; // of the size; digits in common fonts
@@ -103,15 +108,22 @@ void svg::end_part() {
   body_ += "</g>\n";
 }
 
-std::string svg::to_string(std::string_view title, std::string_view description, double width,
-                           double height) const {
-  const std::string size = fmt::format("width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\"",
-                                       number(width), number(height));
+std::string file_of(const picture& what) {
   return fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" {} role=\"img\" "
                      "aria-labelledby=\"title description\">\n"
                      "<title id=\"title\">{}</title>\n<desc id=\"description\">{}</desc>\n{}\n"
                      "<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n{}</svg>\n",
-                     size, escaped(title), escaped(description), styles, body_);
+                     size_of(what), escaped(what.title), escaped(what.description), styles,
+                     what.content.elements());
+}
+
+std::string element_of(const picture& what, std::string_view id) {
+  const std::string name = escaped(id);
+  return fmt::format("<svg {0} role=\"img\" aria-labelledby=\"{1}-title {1}-description\">\n"
+                     "<title id=\"{1}-title\">{2}</title>\n"
+                     "<desc id=\"{1}-description\">{3}</desc>\n{4}</svg>\n",
+                     size_of(what), name, escaped(what.title), escaped(what.description),
+                     what.content.elements());
 }
 
 } // namespace nodewise::drawing

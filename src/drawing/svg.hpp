@@ -37,6 +37,10 @@ struct text_look {
   bool strong = false;
 };
 
+/// `text` with the characters escaped that are special in XML and HTML, and control characters
+/// visible.
+[[nodiscard]] std::string escaped(std::string_view text);
+
 /// About the width of a text in a sans-serif font: the viewer's font is unknown.
 [[nodiscard]] double width_of(std::string_view text, const text_look& look = {});
 
@@ -53,12 +57,25 @@ class svg {
   void begin_part(std::string_view description);
   void end_part();
 
-  /// The file. `title` names the picture, `description` is for those who cannot see it.
-  [[nodiscard]] std::string to_string(std::string_view title, std::string_view description,
-                                      double width, double height) const;
+  /// All of it so far, as elements.
+  [[nodiscard]] const std::string& elements() const noexcept { return body_; }
 
  private:
   std::string body_;
 };
+
+struct picture {
+  svg content;
+  std::string title;
+  std::string description; ///< for those who cannot see it
+  double width = 0;
+  double height = 0;
+};
+
+/// The file, with its own colours.
+[[nodiscard]] std::string file_of(const picture& what);
+/// The picture as a part of an HTML page, whose style sheet has the colours of `shade`: the classes
+/// "text", "faint", "field" and "missing" below "svg". `id` is unique in the page.
+[[nodiscard]] std::string element_of(const picture& what, std::string_view id);
 
 } // namespace nodewise::drawing

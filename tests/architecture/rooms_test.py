@@ -32,6 +32,7 @@ MAY_INCLUDE = {
     "doctor": {"base", "sys", "topology", "bind"},
     "report": {"base"},
     "drawing": {"base", "report"},
+    "html": {"base", "drawing"},
     "tune": {"base", "sys", "topology", "bind", "model"},
     "page_cache": {"sys"},
     "measure": {"base", "sys", "topology", "place", "bind", "spec", "marker"},
@@ -52,7 +53,7 @@ MAY_INCLUDE = {
     "bench": {"base", "sys", "place", "parallel", "measure", "model", "observe", "symbols", "tune"},
 }
 # Rooms of the command. Each may also include what its executable links; a verb includes no other.
-LINKED = {"arithmetic", "base", "drawing", "sys", "topology", "place", "bind", "spec", "launch", "doctor", "report", "symbols", "observe",
+LINKED = {"arithmetic", "base", "drawing", "html", "sys", "topology", "place", "bind", "spec", "launch", "doctor", "report", "symbols", "observe",
           "traffic", "model", "profile", "plan", "attribution", "advise", "page_cache", "measure", "placement",
           "kind", "tune"}
 VERBS = {f"cli/verbs/{each.name}" for each in (ROOT / "cli/verbs").iterdir() if each.is_dir()}

@@ -19,7 +19,7 @@ TEST(DrawingSvg, TextsCannotBecomeMarkup) {
   into.begin_part("</title><script>");
   into.text({0, 0}, "<b>\"&\x1b[2J");
   into.end_part();
-  const std::string made = into.to_string("<title>", "a & b", 10, 10);
+  const std::string made = file_of({into, "<title>", "a & b", 10, 10});
   EXPECT_THAT(made, Not(HasSubstr("<script")));
   EXPECT_THAT(made, Not(HasSubstr("<b>")));
   EXPECT_THAT(made, HasSubstr("&lt;b&gt;&quot;&amp;\\x1b[2J"));
@@ -29,7 +29,7 @@ TEST(DrawingSvg, TextsCannotBecomeMarkup) {
 TEST(DrawingSvg, LengthsHaveNoNeedlessDigits) {
   svg into;
   into.field({1, 2.5, 1.0 / 3, 100});
-  EXPECT_THAT(into.to_string("", "", 7, 8),
+  EXPECT_THAT(file_of({into, "", "", 7, 8}),
               HasSubstr("x=\"1\" y=\"2.5\" width=\"0.33\" height=\"100\""));
 }
 
@@ -57,7 +57,7 @@ heat_map two_by_two() {
 TEST(DrawingHeatMap, EachFieldHasItsFigureInWords) {
   svg into;
   (void)draw(into, {}, two_by_two());
-  const std::string made = into.to_string("", "", 1, 1);
+  const std::string made = file_of({into, "", "", 1, 1});
   EXPECT_THAT(made, HasSubstr("<title>processors of node 0, memory of node 1: 140 ns</title>"));
   EXPECT_THAT(made,
               HasSubstr("<title>processors of node 1, memory of node 0: unavailable</title>"));
@@ -67,7 +67,7 @@ TEST(DrawingHeatMap, EachFieldHasItsFigureInWords) {
 TEST(DrawingHeatMap, TheBestFieldIsTheLightest) {
   svg into;
   (void)draw(into, {}, two_by_two());
-  const std::string made = into.to_string("", "", 1, 1);
+  const std::string made = file_of({into, "", "", 1, 1});
   const auto colour_of = [&](const char* value) {
     const std::size_t part = made.find(value);
     return made.substr(made.find("fill=\"#", part) + 6, 7);
@@ -83,7 +83,7 @@ TEST(DrawingHeatMap, ManyNodesTakeNoMoreThanAPage) {
   many.values.assign(64, std::vector<std::optional<double>>(64, 1234.5));
   svg into;
   EXPECT_LT(draw(into, {}, many).width, 800);
-  EXPECT_THAT(into.to_string("", "", 1, 1), Not(HasSubstr(">1234</text>"))); // only in words
+  EXPECT_THAT(file_of({into, "", "", 1, 1), Not(HasSubstr(">1234</text>"))}); // only in words
 }
 
 } // namespace

@@ -303,7 +303,7 @@ std::string reported_measurement_json(const reported_measurement& what) {
 
 std::string reported_measurement_svg(const reported_measurement& what) {
   const json_field root(what.json, "the measurement");
-  return machine_svg(topology(machine_from_json(root.at("machine"))));
+  return drawing::file_of(machine_picture(topology(machine_from_json(root.at("machine")))));
 }
 
 } // namespace nodewise::cli

@@ -73,7 +73,7 @@ int topo(const invocation& given) {
 } // namespace verbs
 
 std::string shown_machine_svg(const shown_machine& what) {
-  return machine_svg(what.found.what, what.found.remarks);
+  return drawing::file_of(machine_picture(what.found.what, what.found.remarks));
 }
 
 std::string shown_machine_json(const shown_machine& what) {

@@ -1,0 +1,173 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <set>
+
+#include <fmt/core.h>
+
+#include "base/text.hpp"
+#include "cli/verbs/report/profile.hpp"
+#include "drawing/strips.hpp"
+#include "report/style.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+using html::cell_kind;
+using nlohmann::ordered_json;
+
+constexpr std::size_t most_drawn = 12;
+/// Of all strips together: about 1 MB. Those of less used arrays are left out beyond it.
+constexpr std::size_t most_runs_kept = 60'000;
+
+const profile::object& largest_of(const shown_array& what, const profile::profile& in) {
+  return in.programs[what.program].objects[what.objects.front()];
+}
+
+std::string nodes_words(const std::map<node_id, double>& amounts) {
+  double all = 0;
+  for (const auto& [node, amount] : amounts) {
+    all += amount;
+  }
+  return all > 0
+             ? joined(amounts, ", ",
+                      [&](const auto& each) {
+                        return fmt::format(
+                            "{} {}",
+                            each.first == unknown_node ? "unknown" : fmt::format("N{}", each.first),
+                            report::format_percent(each.second / all));
+                      })
+             : "unavailable";
+}
+
+std::string name_of(const shown_array& what) {
+  return what.objects.size() > 1 ? fmt::format("{} ({} objects)", what.name, what.objects.size())
+                                 : what.name;
+}
+
+/// One row for each array.
+html::table table_of(const profile_parts& of) {
+  double used = 0;
+  for (const shown_array& each : of.arrays) {
+    used += each.used;
+  }
+  html::table made{"Arrays, most used first",
+                   {{"array"},
+                    {"size", cell_kind::number},
+                    {"share of the traffic", cell_kind::number},
+                    {"remote", cell_kind::number},
+                    {"pages on"},
+                    {"used by threads on"},
+                    {"first touched at", cell_kind::code}},
+                   {}};
+  for (const shown_array& each : of.arrays) {
+    made.rows.push_back({name_of(each), report::format_bytes(each.bytes),
+                         used > 0 ? report::format_percent(each.used / used) : "unavailable",
+                         report::format_percent(each.remote_share(), "unavailable"),
+                         nodes_words(each.pages_on), nodes_words(each.used_by), each.touched_at});
+  }
+  return made;
+}
+
+drawing::picture picture_of(const profile_parts& of, const std::vector<node_id>& nodes) {
+  constexpr double margin = 8;
+  drawing::picture made;
+  made.title = "Where the pages of the most used arrays are, and who uses them";
+  const std::size_t drawn = std::min(most_drawn, of.arrays.size());
+  made.description = fmt::format("Two strips for each of {} arrays, coloured by node; the table "
+                                 "below has the numbers.",
+                                 drawn);
+  const drawing::area key = draw_key(made.content, {margin, margin}, nodes);
+  double y = key.bottom() + margin;
+  for (const shown_array& each : std::span(of.arrays).first(drawn)) {
+    const profile::object& object = largest_of(each, of.what);
+    const std::string which =
+        each.objects.size() > 1 ? fmt::format(": the most used of {}", each.objects.size()) : "";
+    y += drawing::text_size;
+    made.content.text({margin, y},
+                      fmt::format("{}{}, {}, {} remote", each.name, which,
+                                  report::format_bytes(object.bytes),
+                                  report::format_percent(each.remote_share(), "unknown")),
+                      {.strong = true});
+    y += margin;
+    y = draw(made.content, {margin, y}, strips_of(object, of.what.programs[each.program]))
+            .bottom() +
+        margin;
+  }
+  made.width = key.right() + margin;
+  made.height = y;
+  return made;
+}
+
+std::vector<node_id> nodes_of(const profile_parts& of) {
+  std::set<node_id> all;
+  for (const shown_array& each : of.arrays) {
+    for (const auto& [node, amount] : each.pages_on) {
+      all.insert(node);
+    }
+    for (const auto& [node, amount] : each.used_by) {
+      all.insert(node);
+    }
+  }
+  std::vector<node_id> made(all.begin(), all.end());
+  if (!made.empty() && made.front() == unknown_node) {
+    std::ranges::rotate(made, made.begin() + 1);
+  }
+  return made;
+}
+
+/// A run belongs to the node with the largest share of it.
+ordered_json runs_json(const drawing::strip& of) {
+  ordered_json made = ordered_json::array();
+  for (const drawing::strip_run& run : of.runs) {
+    const auto most =
+        std::ranges::max_element(run.shares, {}, [](const auto& each) { return each.second; });
+    if (most != run.shares.end()) {
+      made.push_back({run.first, run.count, to_int(most->first)});
+    }
+  }
+  return made;
+}
+
+/// The strips of the most used arrays, for the script.
+void add_strips(const profile_parts& of, const std::string& table, report_page& into) {
+  std::size_t kept = 0;
+  for (std::size_t row = 0; row < of.arrays.size() && kept < most_runs_kept; ++row) {
+    const shown_array& each = of.arrays[row];
+    const profile::object& object = largest_of(each, of.what);
+    const drawing::strips what = strips_of(object, of.what.programs[each.program]);
+    ordered_json bands = ordered_json::array();
+    for (const drawing::strip& band : what.bands) {
+      kept += band.runs.size();
+      bands.push_back({{"title", band.title}, {"runs", runs_json(band)}});
+    }
+    const std::string id = fmt::format("{}-{}", table, row);
+    into.strips[id] = {{"title", printable(name_of(each))},
+                       {"pages", what.pages},
+                       {"page_bytes", of.what.page_bytes},
+                       {"bands", std::move(bands)}};
+    ordered_json& cell = into.tables[table]["rows"][row][0];
+    cell = {{"strip", id}, {"text", cell}};
+  }
+}
+
+} // namespace
+
+void add_arrays(const profile_parts& of, report_page& into) {
+  html::section& made = into.add_section("arrays", "Arrays");
+  if (of.arrays.empty()) {
+    made.paragraph("No array was observed.");
+    return;
+  }
+  const html::table all = table_of(of);
+  made.figure(picture_of(of, nodes_of(of)),
+              "Each array has two strips from its first page to its last: the node that holds a "
+              "page, and below it the nodes whose threads use it. Where both have the same colour, "
+              "memory is local. Dashed: nothing was observed.",
+              {});
+  const std::string table = into.add_table("arrays", all);
+  add_strips(of, table, into);
+  made.long_table(table, all);
+}
+
+} // namespace nodewise::cli

@@ -1,0 +1,138 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "base/text.hpp"
+#include "cli/verbs/report/profile.hpp"
+#include "report/style.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+using name_and_value = std::pair<std::string, std::string>;
+
+std::string gain_words(const advise::gain& worth) {
+  if (worth.how == advise::gain::kind::unavailable) {
+    return worth.note.empty() ? "unavailable" : "unavailable: " + worth.note;
+  }
+  return fmt::format(
+      "up to {:.2f} times as fast (predicted{}){}{}", worth.ratio,
+      worth.high > worth.low
+          ? fmt::format("; {:.2f} to {:.2f} with uncertain inputs", worth.low, worth.high)
+          : "",
+      worth.note.empty() ? "" : "; ", worth.note);
+}
+
+std::string places_words(const std::vector<advise::code_share>& places) {
+  constexpr std::size_t most = 5;
+  const std::size_t shown = std::min(most, places.size());
+  return joined(std::span(places).first(shown), ", ",
+                [](const advise::code_share& each) {
+                  return fmt::format("{} ({})", profile::label_of(each.where),
+                                     report::format_percent(each.share));
+                }) +
+         (places.size() > shown ? ", ..." : "");
+}
+
+html::table objects_table(const advise::finding& what) {
+  html::table made{"Arrays",
+                   {{"array"},
+                    {"size", html::cell_kind::number},
+                    {"share of the traffic", html::cell_kind::number},
+                    {"remote", html::cell_kind::number}},
+                   {}};
+  for (const advise::named_objects& each : what.objects) {
+    const bool used = each.share > 0;
+    made.rows.push_back({each.ids.size() > 1
+                             ? fmt::format("{} ({} objects)", each.name, each.ids.size())
+                             : each.name,
+                         report::format_bytes(each.bytes),
+                         used ? report::format_percent(each.share) : "unavailable",
+                         used ? report::format_percent(each.remote) : "unavailable"});
+  }
+  return made;
+}
+
+void add_cures(const std::vector<advise::cure>& cures, html::section& into) {
+  for (const advise::cure& each : cures) {
+    into.paragraph(fmt::format("{}: {}", each.with, each.what));
+    if (!each.code.empty()) {
+      into.code(each.code);
+    }
+  }
+}
+
+void add_finding(const advise::finding& what, std::size_t number, html::section& into) {
+  into.begin_card(fmt::format("{}. {}", number, what.title));
+  std::vector<name_and_value> facts = {{"gain", gain_words(what.worth)}};
+  if (!what.worth.binds_before.empty()) {
+    facts.emplace_back("limited by", what.worth.binds_before);
+  }
+  if (!what.first_touched.empty()) {
+    facts.emplace_back("first touched at", places_words(what.first_touched));
+  }
+  if (!what.used.empty()) {
+    facts.emplace_back("used at", places_words(what.used));
+  }
+  into.facts(facts);
+  into.heading("Fix");
+  add_cures(what.cures, into);
+  if (!what.objects.empty()) {
+    into.begin_folded(counted(what.objects.size(), "array"));
+    into.add(objects_table(what));
+    into.end_folded();
+  }
+  into.begin_folded("Evidence");
+  into.list(what.evidence);
+  into.end_folded();
+  if (!what.remarks.empty()) {
+    into.begin_folded("Doubts");
+    into.list(what.remarks);
+    into.end_folded();
+  }
+  into.end_card();
+}
+
+void add_plan(const profile_parts& of, html::section& into) {
+  if (of.found.plans.empty()) {
+    return;
+  }
+  const advise::proposal& plan = of.found.plans.front();
+  into.heading("Apply all fixes without changing the program");
+  into.paragraph(fmt::format("A plan is predicted to make it {:.2f} times as fast. Write it from "
+                             "this profile, then run the program with it:",
+                             plan.worth.ratio));
+  into.command("nodewise profile FILE.json --write-plan plan.json");
+  into.command(fmt::format(
+      "nodewise run --plan plan.json -- {}",
+      joined(of.what.command, " ", [](const std::string& each) { return shell_word(each); })));
+  into.list(plan.remarks);
+}
+
+} // namespace
+
+void add_findings(const profile_parts& of, report_page& into) {
+  html::section& made = into.add_section("findings", "Findings");
+  if (of.found.findings.empty()) {
+    made.paragraph("No finding.");
+  }
+  for (std::size_t i = 0; i < of.found.findings.size(); ++i) {
+    add_finding(of.found.findings[i], i + 1, made);
+  }
+  add_plan(of, made);
+  std::vector<std::string> rest;
+  for (const advise::dismissal& each : of.found.not_worth) {
+    rest.push_back(
+        fmt::format("{}{}{}: {}", advise::name_of(each.what), each.objects.empty() ? "" : " of ",
+                    joined(each.objects, ", ", &advise::named_objects::name), each.reason));
+  }
+  if (!rest.empty()) {
+    made.begin_folded("Examined, and not worth a change");
+    made.list(rest);
+    made.end_folded();
+  }
+}
+
+} // namespace nodewise::cli

@@ -1,0 +1,14 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// Options that only report has.
+#pragma once
+
+#include "cli/frame/flags.hpp"
+
+namespace nodewise::cli::flags {
+
+inline constexpr flag open_page{.name = "open",
+                                .group = group::results,
+                                .help = "show the page in the browser: $BROWSER, else xdg-open"};
+
+} // namespace nodewise::cli::flags

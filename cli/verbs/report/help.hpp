@@ -1,0 +1,43 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// The help of `report`: its options, examples and exit codes.
+#pragma once
+
+#include "cli/verbs/help_parts.hpp"
+#include "cli/verbs/report/flags.hpp"
+
+namespace nodewise::cli {
+
+inline constexpr auto report_flags =
+    join(std::array<flag_list, 3>{&flags::output, &flags::open_page, &flags::quiet}, every_verb);
+inline constexpr std::array report_examples = {
+    example{"nodewise profile -o before.json -- ./solver", "save a profile"},
+    example{"nodewise report before.json", "write it as a page, report.html"},
+    example{"nodewise report before.json --open", "write the page and show it in the browser"},
+    example{"nodewise report before.json node.json -o ticket.html",
+            "one page of a profile and of what `nodewise measure -o node.json` measured"},
+};
+inline constexpr std::array<verb_flag_text, 1> report_texts = {
+    {{&flags::output,
+      "write the page to FILE; in the name, %r is the local MPI rank, %h the host, %p the process "
+      "ID, %% a percent sign",
+      "report.html"}}};
+inline constexpr std::array<verb_exit, 2> report_codes = {
+    {{exit_code::bad_input}, {exit_code::refused}}};
+
+inline constexpr verb report_verb{
+    .name = "report",
+    .summary = "write results as one page for a browser",
+    .usage = "[options] FILE.json...",
+    .description =
+        "Reads results that other verbs saved as JSON: profiles, machines, measurements, counted "
+        "traffic, predictions, comparisons of settings (tune), pages of processes, and what doctor "
+        "found. Writes one HTML file with pictures, tables and the lines to type. It loads nothing "
+        "from the network, so it can be sent by mail and opened from the disk.",
+    .flags = report_flags,
+    .flag_texts = report_texts,
+    .takes = operands::names,
+    .examples = report_examples,
+    .exit_codes = report_codes};
+
+} // namespace nodewise::cli

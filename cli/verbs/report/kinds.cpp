@@ -1,0 +1,77 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "cli/verbs/report/kinds.hpp"
+
+#include <array>
+
+#include <fmt/core.h>
+
+#include "base/text.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+struct kind_of_result {
+  std::string_view schema; ///< without its version
+  void (*add)(const json_field& document, report_page& into);
+};
+
+constexpr std::array kinds = {kind_of_result{"nodewise/profile/", add_profile},
+                              kind_of_result{"nodewise/machine/", add_machine}};
+
+/// In the order of `html::cell_kind`.
+constexpr std::array kind_words = {"text", "number", "code"};
+
+} // namespace
+
+html::section& report_page::add_section(std::string_view name, std::string_view title) {
+  return shown.sections.emplace_back(id(name), std::string(title));
+}
+
+std::string report_page::add_table(std::string_view name, const html::table& what) {
+  nlohmann::ordered_json columns = nlohmann::ordered_json::array();
+  for (const html::column& each : what.columns) {
+    columns.push_back(
+        {{"title", each.title}, {"kind", kind_words.at(static_cast<std::size_t>(each.kind))}});
+  }
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (const auto& row : what.rows) {
+    auto& cells = rows.emplace_back(nlohmann::ordered_json::array());
+    for (const std::string& cell : row) {
+      cells.push_back(printable(cell));
+    }
+  }
+  std::string made = id(name);
+  tables[made] = {{"columns", std::move(columns)}, {"rows", std::move(rows)}};
+  return made;
+}
+
+void report_page::set_verdict(std::string sentence,
+                              std::vector<std::pair<std::string, std::string>> facts) {
+  if (shown.verdict.empty()) {
+    shown.verdict = std::move(sentence);
+    shown.facts = std::move(facts);
+    return;
+  }
+  html::section& next = add_section("result", sentence);
+  next.facts(facts);
+}
+
+void add_result(const json_field& document, const std::string& file, report_page& into) {
+  const auto schema = document.find("schema");
+  const std::string name = schema && schema->is_text() ? schema->text() : "";
+  for (const kind_of_result& each : kinds) {
+    if (name.starts_with(each.schema)) {
+      each.add(document, into);
+      return;
+    }
+  }
+  throw error(error_kind::input, "the result " + file,
+              name.empty() ? "it names no schema" : fmt::format("nothing is known of {}", name),
+              fmt::format("name a file that nodewise wrote: {}",
+                          joined(kinds, ", ", [](const kind_of_result& each) {
+                            return each.schema.substr(9, each.schema.size() - 10);
+                          })));
+}
+
+} // namespace nodewise::cli

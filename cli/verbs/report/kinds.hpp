@@ -1,0 +1,45 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// What each kind of result adds to a page.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <nodewise/topology.hpp>
+
+#include "html/page.hpp"
+#include "topology/json_field.hpp"
+
+namespace nodewise::cli {
+
+/// A page, with the data that its script shows on demand (docs/formats.md, report data).
+struct report_page {
+  html::page shown;
+  nlohmann::ordered_json tables = nlohmann::ordered_json::object();
+  nlohmann::ordered_json strips = nlohmann::ordered_json::object();
+  nlohmann::ordered_json charts = nlohmann::ordered_json::object();
+  std::string suffix; ///< of ids, if several files are in one page: "-2"
+
+  html::section& add_section(std::string_view id, std::string_view title);
+  /// Adds the whole table to the data. Returns its id.
+  std::string add_table(std::string_view name, const html::table& what);
+  [[nodiscard]] std::string id(std::string_view name) const { return std::string(name) + suffix; }
+  /// Below the verdict; those of later files have a heading of their own.
+  void set_verdict(std::string sentence, std::vector<std::pair<std::string, std::string>> facts);
+};
+
+/// Adds the sections of a result. Throws `error` (input) naming what is wrong with the file.
+void add_result(const json_field& document, const std::string& file, report_page& into);
+
+void add_profile(const json_field& document, report_page& into);
+void add_machine(const json_field& document, report_page& into);
+
+/// The section with the machine as a picture.
+void add_machine_section(const topology& what, const std::vector<std::string>& remarks,
+                         report_page& into);
+
+} // namespace nodewise::cli

@@ -1,0 +1,137 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "cli/verbs/report/profile.hpp"
+
+#include <fmt/core.h>
+
+#include "base/text.hpp"
+#include "profile/first_rows.hpp"
+#include "profile/profile_json.hpp"
+#include "report/style.hpp"
+#include "topology/machine_json.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+using html::cell_kind;
+
+std::optional<double> remote_share(const profile_parts& of) {
+  double all = 0;
+  double remote = 0;
+  for (const auto& [nodes, amount] : of.between) {
+    all += amount;
+    remote += nodes.first == nodes.second ? 0 : amount;
+  }
+  return all > 0 ? std::optional(remote / all) : std::nullopt;
+}
+
+/// A sentence: how much is remote, and what the best cure is expected to bring.
+std::string verdict_of(const profile_parts& of) {
+  const auto remote = remote_share(of);
+  std::string made =
+      remote ? fmt::format("{} of the {} memory traffic goes to another node",
+                           report::format_percent(*remote), of.is_counted() ? "counted" : "sampled")
+             : "How much memory traffic goes to another node was not observed";
+  if (of.found.findings.empty()) {
+    return made + "; nothing was found that would make the program faster.";
+  }
+  const advise::gain& worth = of.found.findings.front().worth;
+  return made + (worth.how == advise::gain::kind::unavailable
+                     ? "; there are findings, but no prediction of their gain."
+                     : fmt::format("; the first fix makes the program up to {:.2f} times as fast "
+                                   "(predicted).",
+                                   worth.ratio));
+}
+
+std::vector<std::pair<std::string, std::string>> facts_of(const profile_parts& of) {
+  std::vector<std::pair<std::string, std::string>> all = {
+      {"command",
+       joined(of.what.command, " ", [](const std::string& each) { return shell_word(each); })},
+      {"machine", of.on.machine().name.empty() ? "unnamed" : of.on.machine().name}};
+  if (!of.found.findings.empty()) {
+    all.emplace_back("first finding", of.found.findings.front().title);
+  }
+  return all;
+}
+
+} // namespace
+
+void add_threads(const profile_parts& of, report_page& into) {
+  html::section& made = into.add_section("threads", "Threads");
+  html::table all{"Where threads were seen at work",
+                  {{"program"},
+                   {"thread"},
+                   {"home node", cell_kind::number},
+                   {"seen on"},
+                   {"changes of processor", cell_kind::number},
+                   {"began", cell_kind::number}},
+                  {}};
+  for (const profile::program& program : of.what.programs) {
+    for (const profile::thread& each : program.threads) {
+      const node_id home = each.home();
+      all.rows.push_back(
+          {program.name, each.main ? "main" : fmt::format("{} {}", each.name, each.tid),
+           home == unknown_node ? "unknown" : fmt::format("{}", home),
+           joined(each.stays, ", ",
+                  [](const profile::thread::stay& stay) {
+                    return fmt::format(
+                        "{} {}",
+                        stay.node == unknown_node ? "unknown" : fmt::format("node {}:", stay.node),
+                        counted(stay.samples, "sample"));
+                  }),
+           fmt::format("{}", each.migrations), fmt::format("{:.3f} s", each.began_s)});
+    }
+  }
+  made.long_table(into.add_table("threads", all), all);
+}
+
+void add_evidence(const profile_parts& of, report_page& into) {
+  html::section& made = into.add_section("evidence", "What was seen, and what was not");
+  const profile::evidence& seen = of.what.seen;
+  made.facts(
+      {{"memory traffic", seen.counts ? "counted" : "not counted"},
+       {"first touches", seen.faults ? counted(seen.fault_samples, "sample") : "not sampled"},
+       {"accesses", seen.hinting ? counted(seen.hinting_samples, "sample") : "not sampled"},
+       {"samples lost", fmt::format("{}", seen.lost_samples)},
+       {"observer", fmt::format("{:.3f} s of processor time in {:.3f} s", of.what.cost.observer_s,
+                                of.what.cost.wall_s)}});
+  if (!seen.missing.empty()) {
+    made.heading("Not seen");
+    made.list(seen.missing);
+  }
+  std::vector<std::string> rest;
+  for (const advise::unexamined& each : of.found.not_asked) {
+    rest.push_back(fmt::format("{}: {}", advise::name_of(each.what), each.missing));
+  }
+  if (!rest.empty()) {
+    made.heading("Not checked");
+    made.list(rest);
+  }
+  if (!of.found.remarks.empty()) {
+    made.heading("Assumptions");
+    made.list(of.found.remarks);
+  }
+  made.remark("All gains are predictions of a model. The only proof is a run with the fix.");
+}
+
+void add_profile(const json_field& document, report_page& into) {
+  check_schema(document, profile::schema, profile::older_schema);
+  profile::profile what = profile::profile_from_json(document);
+  for (profile::program& each : what.programs) {
+    profile::join_first_rows(each, what.page_bytes);
+  }
+  const topology on(machine_from_json(document.at("machine")));
+  const advise::advice found = advise::advise(what, on);
+  profile_parts parts{what, on, found, {}, {}};
+  parts.arrays = shown_arrays(what, &parts.between);
+  into.set_verdict(verdict_of(parts), facts_of(parts));
+  add_machine_section(on, {}, into);
+  add_findings(parts, into);
+  add_arrays(parts, into);
+  add_traffic(parts, into);
+  add_threads(parts, into);
+  add_lines(parts, into);
+  add_evidence(parts, into);
+}
+
+} // namespace nodewise::cli

@@ -1,0 +1,34 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// The sections of a profile.
+#pragma once
+
+#include <vector>
+
+#include <nodewise/topology.hpp>
+
+#include "advise/advise.hpp"
+#include "cli/verbs/report/arrays.hpp"
+#include "cli/verbs/report/kinds.hpp"
+
+namespace nodewise::cli {
+
+struct profile_parts {
+  const profile::profile& what;
+  const topology& on;
+  const advise::advice& found;
+  std::vector<shown_array> arrays; ///< most used first
+  node_matrix between;             ///< what moved between nodes
+
+  /// Whether amounts are cache lines: "75 lines", else only shares mean something.
+  [[nodiscard]] bool is_counted() const { return what.seen.counts; }
+};
+
+void add_findings(const profile_parts& of, report_page& into);
+void add_arrays(const profile_parts& of, report_page& into);
+void add_traffic(const profile_parts& of, report_page& into);
+void add_threads(const profile_parts& of, report_page& into);
+void add_lines(const profile_parts& of, report_page& into);
+void add_evidence(const profile_parts& of, report_page& into);
+
+} // namespace nodewise::cli
