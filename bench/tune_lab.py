@@ -2,13 +2,14 @@
 """`nodewise tune` on virtual machines against an exhaustive search: the figures are the model's predicted seconds.
 
     bench/tune_lab.py --nodewise build/release/bin/nodewise --on lab:opteron-4x2 --program NAME='COMMAND' ...
-        [--repeat 3] [--jobs 2] [--settings FILE] [--output FILE]
+        [--repeat 8] [--jobs 2] [--settings FILE] [--output FILE] [--reuse FILE]
 
 For each program and machine, every setting runs --repeat times in random order, --jobs machines at once. Then tune
 chooses. Its choice is good if its median figure in the exhaustive search is within 2 % of the best setting's median,
 and cheap if tune needs at most a third of the runs. The settings are those of `nodewise tune --on ... --dry-run`, or
-those in FILE, one on each line; the program as it is always takes part. Without tune's option --on, only the
-exhaustive search is done.
+those in FILE, one on each line; the program as it is always takes part. The search runs each setting as often as tune
+may (8 times in a virtual machine). --reuse takes the exhaustive search of programs and machines from an earlier result.
+Without tune's option --on, only the exhaustive search is done.
 """
 
 import argparse
@@ -81,7 +82,7 @@ def compared(figures, tuned):
 def examine(asked, has_tune, name, command, machine):
     program = shlex.split(command)
     settings = settings_of(asked, machine, program)
-    figures = exhaustive(asked, machine, program, settings)
+    figures = asked.known.get((name, machine)) or exhaustive(asked, machine, program, settings)
     best = min(figures, key=lambda each: statistics.median(figures[each]))
     made = {"program": name, "command": command, "on": machine, "best": best, "exhaustive": figures}
     if has_tune:
@@ -108,11 +109,14 @@ def main():
     parser.add_argument("--nodewise", required=True)
     parser.add_argument("--program", action="append", required=True, metavar="NAME=COMMAND")
     parser.add_argument("--on", action="append", required=True, metavar="lab:NAME")
-    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--repeat", type=int, default=8)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--settings", type=pathlib.Path)
     parser.add_argument("--output")
+    parser.add_argument("--reuse", type=pathlib.Path)
     asked = parser.parse_args()
+    earlier = json.loads(asked.reuse.read_text())["results"] if asked.reuse else []
+    asked.known = {(each["program"], each["on"]): each["exhaustive"] for each in earlier}
     asked.nodewise = os.path.abspath(asked.nodewise)
     machine = describe_machine()
     has_tune = "--on lab:" in output_of([asked.nodewise, "tune", "--help"])

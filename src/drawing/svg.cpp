@@ -31,9 +31,11 @@ constexpr std::string_view styles =
     "<style>"
     "text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif}"
     ".text{fill:#1c2430}.faint{fill:#5b6675}.paper{fill:#fff}"
+    ".frame{fill:none;stroke:#d5dae0}"
     ".field{fill:#fff;stroke:#aab3bf}.missing{fill:none;stroke:#aab3bf;stroke-dasharray:2 2}"
     "@media (prefers-color-scheme:dark){"
     ".text{fill:#e8ecf1}.faint{fill:#a3adb9}.paper{fill:#161b22}"
+    ".frame{stroke:#343c47}"
     ".field{fill:#161b22;stroke:#4d5866}.missing{stroke:#4d5866}}"
     "</style>";
 
@@ -84,6 +86,26 @@ void svg::field(const area& where, std::string_view fill) {
 
 void svg::missing_field(const area& where) {
   body_ += fmt::format("<rect class=\"missing\" {}/>\n", place_of(where));
+}
+
+void svg::path(const std::vector<point>& points, std::string_view colour) {
+  body_ += "<path fill=\"none\" stroke-width=\"2\" d=\"";
+  for (const point& each : points) {
+    body_ +=
+        fmt::format("{}{} {}", &each == points.data() ? "M" : "L", number(each.x), number(each.y));
+  }
+  body_ += fmt::format("\" stroke=\"{}\"/>\n", escaped(colour));
+}
+
+void svg::dot(point at, std::string_view colour) {
+  body_ += fmt::format("<circle cx=\"{}\" cy=\"{}\" r=\"3\" fill=\"{}\"/>\n", number(at.x),
+                       number(at.y), escaped(colour));
+}
+
+void svg::line(point from, point to, shade colour) {
+  body_ += fmt::format("<path class=\"{}\" d=\"M{} {}L{} {}\"/>\n",
+                       shade_names.at(static_cast<std::size_t>(colour)), number(from.x),
+                       number(from.y), number(to.x), number(to.y));
 }
 
 void svg::text(point at, std::string_view what, const text_look& look) {

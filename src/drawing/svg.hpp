@@ -7,6 +7,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace nodewise::drawing {
 
@@ -50,6 +51,10 @@ class svg {
   void field(const area& where, std::string_view fill = {});
   /// For a value that does not exist.
   void missing_field(const area& where);
+  /// Through all of them.
+  void path(const std::vector<point>& points, std::string_view colour);
+  void dot(point at, std::string_view colour);
+  void line(point from, point to, shade colour);
   /// `at` is the left end, middle or right end of the base line.
   void text(point at, std::string_view what, const text_look& look = {});
 

@@ -60,7 +60,7 @@ section::section(std::string id, std::string title)
     : id_(std::move(id)), title_(std::move(title)) {}
 
 void section::heading(std::string_view what) {
-  elements_ += fmt::format("<h3>{}</h3>\n", escaped(what));
+  elements_ += fmt::format("<h{0}>{1}</h{0}>\n", in_card_ ? 4 : 3, escaped(what));
 }
 
 void section::paragraph(std::string_view what) {
@@ -132,10 +132,12 @@ void section::figure(const drawing::picture& what, std::string_view caption, con
 
 void section::begin_card(std::string_view title) {
   elements_ += fmt::format("<article>\n<h3>{}</h3>\n", escaped(title));
+  in_card_ = true;
 }
 
 void section::end_card() {
   elements_ += "</article>\n";
+  in_card_ = false;
 }
 
 void section::begin_folded(std::string_view title) {

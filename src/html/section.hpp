@@ -52,6 +52,7 @@ class section {
   std::string title_;
   std::string elements_;
   std::size_t figures_ = 0;
+  bool in_card_ = false;
 };
 
 } // namespace nodewise::html

@@ -33,6 +33,7 @@ body {
 h1 { font-size: 1.1rem; font-weight: 600; margin: 0; color: var(--faint); }
 h2 { font-size: 1.35rem; margin: 2.5rem 0 0.75rem; }
 h3 { font-size: 1.05rem; margin: 1.25rem 0 0.5rem; }
+h4 { font-size: 1rem; margin: 1rem 0 0.25rem; }
 .verdict { font-size: 1.5rem; line-height: 1.35; margin: 0.5rem 0 1rem; max-width: 60ch; }
 p, li { max-width: 80ch; }
 a { color: var(--accent); }
@@ -68,6 +69,7 @@ svg { display: block; }
 svg text { font-family: inherit; }
 svg .text { fill: var(--ink); } svg .faint { fill: var(--faint); }
 svg .field { fill: var(--paper); stroke: var(--line); }
+svg .frame { fill: none; stroke: var(--line); opacity: 0.5; }
 svg .missing { fill: none; stroke: var(--line); stroke-dasharray: 2 2; }
 @media print {
   :root, :root[data-theme="dark"] {

@@ -19,7 +19,9 @@ namespace {
 constexpr std::size_t least_runs = 6;
 constexpr std::size_t most_runs_possible = 32; // test_faster takes no more
 constexpr std::size_t runs_to_confirm = 8;     // the first block of a confirmation
-constexpr double finest_clock = 1e-5;          // as a share of a run
+constexpr std::size_t fewest_that_reject = 3;  // at an error of 5 %: 1 of 20 arrangements
+constexpr double spreads_of_a_far_lead = 3;
+constexpr double finest_clock = 1e-5; // as a share of a run
 
 void require_option(bool holds, const char* answered, const char* hint) {
   if (!holds) {
@@ -219,7 +221,11 @@ void race::start_confirmation() {
   entries_[*leader_].state = candidate_state::leader;
   const std::size_t most_so_far =
       std::max(entries_[todays].figures.size(), entries_[*leader_].figures.size());
-  const std::size_t most_each = std::min(options_.most_runs - most_so_far, runs_left() / 2);
+  // A lead far beyond the known spread is confirmed by the fewest runs that can: three each.
+  const bool far = raced && can_reject(fewest_that_reject, options_.error) &&
+                   at(todays) - at(*leader_) > spreads_of_a_far_lead * options_.most_spread;
+  const std::size_t most_each = std::min({options_.most_runs - most_so_far, runs_left() / 2,
+                                          far ? fewest_that_reject : options_.most_runs});
   trial_sizes_ = trial_blocks(most_each);
   spent_ = spending(trial_sizes_, most_each, options_.error);
   if (can_reject(most_each, options_.error)) {

@@ -51,7 +51,8 @@ struct race_options {
   /// For each candidate the ratio of its figure to today's that a model predicts; empty if there is
   /// no prediction. It decides only between candidates whose measured figures are the same.
   std::vector<double> predicted;
-  /// Logarithms of figures have at most this standard deviation; infinity: unknown.
+  /// Logarithms of figures have at most this standard deviation; infinity: unknown. A lead of more
+  /// than three of it is confirmed, or not, by three runs of both.
   double most_spread = std::numeric_limits<double>::infinity();
 };
 

@@ -29,7 +29,7 @@ TEST(DrawingSvg, TextsCannotBecomeMarkup) {
 TEST(DrawingSvg, LengthsHaveNoNeedlessDigits) {
   svg into;
   into.field({1, 2.5, 1.0 / 3, 100});
-  EXPECT_THAT(file_of({into, "", "", 7, 8}),
+  EXPECT_THAT(into.elements(),
               HasSubstr("x=\"1\" y=\"2.5\" width=\"0.33\" height=\"100\""));
 }
 
@@ -83,7 +83,7 @@ TEST(DrawingHeatMap, ManyNodesTakeNoMoreThanAPage) {
   many.values.assign(64, std::vector<std::optional<double>>(64, 1234.5));
   svg into;
   EXPECT_LT(draw(into, {}, many).width, 800);
-  EXPECT_THAT(file_of({into, "", "", 1, 1), Not(HasSubstr(">1234</text>"))}); // only in words
+  EXPECT_THAT(into.elements(), Not(HasSubstr(">1234</text>"))); // only in words
 }
 
 } // namespace

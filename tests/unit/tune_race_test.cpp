@@ -323,6 +323,28 @@ TEST(TuneRace, KnownNoiseSetsMoreAsideAfterTheFirstBlock) {
   EXPECT_EQ(race_runs_of_the_second(0.08), 1U);
 }
 
+TEST(TuneRace, ALeadFarBeyondKnownNoiseIsConfirmedByThreeRunsOfBoth) {
+  const auto confirmed = [](double leaders, double most_spread) {
+    const std::vector<double> truth{1, leaders, 1};
+    race one({.candidates = truth.size(), .predicted = {}, .most_spread = most_spread});
+    drive(one, [&](const run_request& run) { return truth[run.candidate]; });
+    EXPECT_EQ(one.result(), verdict::winner);
+    return one.standing().candidates[1].confirmation_runs;
+  };
+  EXPECT_EQ(confirmed(0.5, 0.1), 3U);
+  EXPECT_EQ(confirmed(0.9, 0.1), 4U);
+  EXPECT_EQ(confirmed(0.5, std::numeric_limits<double>::infinity()), 4U);
+}
+
+TEST(TuneRace, AFarLeadThatItsThreeRunsDoNotConfirmIsNotClaimed) {
+  race one({.candidates = 3, .predicted = {}, .most_spread = 0.1});
+  drive(one, [](const run_request& run) {
+    return run.in == phase::confirmation ? 1.0 : run.candidate == 1 ? 0.5 : 1.0;
+  });
+  EXPECT_EQ(one.result(), verdict::not_separated);
+  EXPECT_EQ(one.standing().candidates[1].confirmation_runs, 3U);
+}
+
 TEST(TuneRace, AWarmUpThatCountsIsTheFirstRunOfTodaysSetting) {
   const std::vector<double> truth{2, 1, 1.1, 1.2, 1.3, 1.4};
   race one({.candidates = truth.size(), .warm_up_counts = true, .predicted = {}});

@@ -9,13 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "cli/verbs/report/node_matrix.hpp"
 #include "drawing/strips.hpp"
 #include "profile/profile.hpp"
 
 namespace nodewise::cli {
-
-/// Amounts by the node of the thread and the node of the memory.
-using node_matrix = std::map<std::pair<node_id, node_id>, double>;
 
 struct shown_array {
   std::size_t program = 0; ///< position in the profile

@@ -17,7 +17,9 @@ struct kind_of_result {
 };
 
 constexpr std::array kinds = {kind_of_result{"nodewise/profile/", add_profile},
-                              kind_of_result{"nodewise/machine/", add_machine}};
+                              kind_of_result{"nodewise/machine/", add_machine},
+                              kind_of_result{"nodewise/measurement/", add_measurement},
+                              kind_of_result{"nodewise/traffic/", add_counted_traffic}};
 
 /// In the order of `html::cell_kind`.
 constexpr std::array kind_words = {"text", "number", "code"};

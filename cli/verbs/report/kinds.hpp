@@ -37,6 +37,8 @@ void add_result(const json_field& document, const std::string& file, report_page
 
 void add_profile(const json_field& document, report_page& into);
 void add_machine(const json_field& document, report_page& into);
+void add_measurement(const json_field& document, report_page& into);
+void add_counted_traffic(const json_field& document, report_page& into);
 
 /// The section with the machine as a picture.
 void add_machine_section(const topology& what, const std::vector<std::string>& remarks,
