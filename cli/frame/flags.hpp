@@ -169,7 +169,8 @@ inline constexpr flag process{.name = "process",
 inline constexpr flag svg{
     .name = "svg",
     .group = group::results,
-    .help = "print the result as a picture in SVG; also chosen by a FILE.svg after -o",
+    .help = "print the result as a picture in SVG; also chosen by FILE.svg after -o; FILE.png "
+            "needs rsvg-convert",
     .is_form = true};
 inline constexpr flag write_plan{.name = "write-plan",
                                  .value = "FILE",

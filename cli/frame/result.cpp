@@ -111,7 +111,8 @@ const flag* form_to_write(const invocation& given) {
   }
   const bool has_pictures =
       std::ranges::find(given.verb->flags, &flags::svg) != given.verb->flags.end();
-  return has_pictures && file->ends_with(".svg") ? &flags::svg : &flags::json;
+  return has_pictures && (file->ends_with(".svg") || file->ends_with(".png")) ? &flags::svg
+                                                                              : &flags::json;
 }
 
 bool asks_for_text(const invocation& given) {

@@ -8,6 +8,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "cli/frame/invocation.hpp"
+#include "cli/frame/png.hpp"
 #include "report/style.hpp"
 #include "sys/kernel.hpp"
 
@@ -46,7 +47,8 @@ template <class Result>
 template <class Result>
 void write_form(const invocation& given, forms_of<Result> forms, const Result& what) {
   if (const flag* const by = form_to_write(given)) {
-    write_result(written(*by, forms, what), given);
+    std::string made = written(*by, forms, what);
+    write_result(by == &flags::svg ? svg_or_png(std::move(made), given) : made, given);
   }
 }
 

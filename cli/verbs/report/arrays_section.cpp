@@ -174,12 +174,13 @@ void add_arrays(const profile_parts& of, report_page& into) {
     return;
   }
   const html::table all = table_of(of);
-  made.figure(picture_of(of, nodes_of(of)),
-              "Each array has strips from its first page to its last: the node that holds a page, "
-              "below it the nodes whose threads use it. Where both have the same colour, memory is "
-              "local. If a plan places the array, two more strips show the same with the plan, "
-              "which also binds the threads (predicted). Dashed: nothing was observed.",
-              {});
+  into.add_figure(
+      made, "arrays", picture_of(of, nodes_of(of)),
+      "Each array has strips from its first page to its last: the node that holds a page, "
+      "below it the nodes whose threads use it. Where both have the same colour, memory is "
+      "local. If a plan places the array, two more strips show the same with the plan, "
+      "which also binds the threads (predicted). Dashed: nothing was observed.",
+      {});
   const std::string table = into.add_table("arrays", all);
   add_strips(of, table, into);
   made.long_table(table, all);

@@ -95,7 +95,7 @@ void add_finding(const advise::finding& what, std::size_t number, html::section&
   into.end_card();
 }
 
-void add_plan(const profile_parts& of, html::section& into) {
+void add_plan(const profile_parts& of, const std::string& file, html::section& into) {
   if (of.found.plans.empty()) {
     return;
   }
@@ -104,7 +104,7 @@ void add_plan(const profile_parts& of, html::section& into) {
   into.paragraph(fmt::format("A plan is predicted to make it {:.2f} times as fast. Write it from "
                              "this profile, then run the program with it:",
                              plan.worth.ratio));
-  into.command("nodewise profile FILE.json --write-plan plan.json");
+  into.command(fmt::format("nodewise profile {} --write-plan plan.json", shell_word(file)));
   into.command(fmt::format(
       "nodewise run --plan plan.json -- {}",
       joined(of.what.command, " ", [](const std::string& each) { return shell_word(each); })));
@@ -121,7 +121,7 @@ void add_findings(const profile_parts& of, report_page& into) {
   for (std::size_t i = 0; i < of.found.findings.size(); ++i) {
     add_finding(of.found.findings[i], i + 1, made);
   }
-  add_plan(of, made);
+  add_plan(of, into.file, made);
   std::vector<std::string> rest;
   for (const advise::dismissal& each : of.found.not_worth) {
     rest.push_back(

@@ -7,6 +7,12 @@
 
 namespace nodewise::cli::flags {
 
+inline constexpr flag picture{
+    .name = "figure",
+    .value = "NAME",
+    .group = group::results,
+    .help = "write only this picture of the page, as SVG, or as PNG into a FILE.png (needs "
+            "rsvg-convert); a wrong NAME lists all"};
 inline constexpr flag open_page{.name = "open",
                                 .group = group::results,
                                 .help = "show the page in the browser: $BROWSER, else xdg-open"};

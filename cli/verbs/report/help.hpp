@@ -8,20 +8,23 @@
 
 namespace nodewise::cli {
 
-inline constexpr auto report_flags =
-    join(std::array<flag_list, 3>{&flags::output, &flags::open_page, &flags::quiet}, every_verb);
+inline constexpr auto report_flags = join(
+    std::array<flag_list, 4>{&flags::output, &flags::picture, &flags::open_page, &flags::quiet},
+    every_verb);
 inline constexpr std::array report_examples = {
     example{"nodewise profile -o before.json -- ./solver", "save a profile"},
     example{"nodewise report before.json", "write it as a page, report.html"},
     example{"nodewise report before.json --open", "write the page and show it in the browser"},
     example{"nodewise report before.json node.json -o ticket.html",
             "one page of a profile and of what `nodewise measure -o node.json` measured"},
+    example{"nodewise report before.json --figure arrays -o arrays.svg",
+            "write the picture of the arrays alone"},
 };
 inline constexpr std::array<verb_flag_text, 1> report_texts = {
     {{&flags::output,
       "write the page to FILE; in the name, %r is the local MPI rank, %h the host, %p the process "
       "ID, %% a percent sign",
-      "report.html"}}};
+      "report.html; with --figure, standard output"}}};
 inline constexpr std::array<verb_exit, 2> report_codes = {
     {{exit_code::bad_input}, {exit_code::refused}}};
 

@@ -30,6 +30,12 @@ html::section& report_page::add_section(std::string_view name, std::string_view 
   return shown.sections.emplace_back(id(name), std::string(title));
 }
 
+void report_page::add_figure(html::section& to, std::string_view name, drawing::picture what,
+                             std::string_view caption, const html::table& numbers) {
+  to.figure(what, caption, numbers);
+  pictures.emplace_back(id(name), std::move(what));
+}
+
 std::string report_page::add_table(std::string_view name, const html::table& what) {
   nlohmann::ordered_json columns = nlohmann::ordered_json::array();
   for (const html::column& each : what.columns) {
@@ -60,6 +66,7 @@ void report_page::set_verdict(std::string sentence,
 }
 
 void add_result(const json_field& document, const std::string& file, report_page& into) {
+  into.file = file;
   const auto schema = document.find("schema");
   const std::string name = schema && schema->is_text() ? schema->text() : "";
   for (const kind_of_result& each : kinds) {

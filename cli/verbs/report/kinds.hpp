@@ -23,8 +23,13 @@ struct report_page {
   nlohmann::ordered_json strips = nlohmann::ordered_json::object();
   nlohmann::ordered_json charts = nlohmann::ordered_json::object();
   std::string suffix; ///< of ids, if several files are in one page: "-2"
+  std::string file;   ///< that is being read
+  /// All pictures of the page, in order, with the names that --figure takes.
+  std::vector<std::pair<std::string, drawing::picture>> pictures;
 
   html::section& add_section(std::string_view id, std::string_view title);
+  void add_figure(html::section& to, std::string_view name, drawing::picture what,
+                  std::string_view caption, const html::table& numbers);
   /// Adds the whole table to the data. Returns its id.
   std::string add_table(std::string_view name, const html::table& what);
   [[nodiscard]] std::string id(std::string_view name) const { return std::string(name) + suffix; }

@@ -29,10 +29,11 @@ html::table nodes_table(const machine& all) {
 void add_machine_section(const topology& what, const std::vector<std::string>& remarks,
                          report_page& into) {
   html::section& made = into.add_section("machine", "The machine");
-  made.figure(machine_picture(what, remarks),
-              "Nodes with their memory and processors, and what was measured between them. Lighter "
-              "is faster.",
-              nodes_table(what.machine()));
+  into.add_figure(
+      made, "machine", machine_picture(what, remarks),
+      "Nodes with their memory and processors, and what was measured between them. Lighter "
+      "is faster.",
+      nodes_table(what.machine()));
 }
 
 void add_machine(const json_field& document, report_page& into) {

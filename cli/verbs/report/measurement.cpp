@@ -153,7 +153,7 @@ std::string explained(const std::string& experiment) {
 }
 
 void add_chart(const std::string& experiment, const chart& what,
-               const std::vector<measured_figure>& figures, html::section& into) {
+               const std::vector<measured_figure>& figures, html::section& to, report_page& into) {
   constexpr double margin = 8;
   drawing::picture drawn;
   drawn.title = what.title;
@@ -161,8 +161,8 @@ void add_chart(const std::string& experiment, const chart& what,
   drawn.description = fmt::format("{} against {}", what.y.title, what.x.title);
   drawn.width = size.right() + margin;
   drawn.height = size.bottom() + margin;
-  into.figure(drawn, "Dots are medians, bars are their intervals.",
-              table_of_figures(experiment, figures));
+  into.add_figure(to, experiment, std::move(drawn), "Dots are medians, bars are their intervals.",
+                  table_of_figures(experiment, figures));
 }
 
 std::optional<double> best_of(const by_experiment& all, std::string_view experiment, bool most) {
@@ -215,7 +215,7 @@ void add_measurement(const json_field& document, report_page& into) {
       made.remark(what);
     }
     if (const auto curve = chart_of(experiment, figures)) {
-      add_chart(experiment, *curve, figures, made);
+      add_chart(experiment, *curve, figures, made, into);
     } else {
       made.add(table_of_figures("Figures of " + experiment, figures));
     }

@@ -82,7 +82,7 @@ void add_matrix_section(const node_matrix& between, std::string_view caption, re
   drawn.description = "A row for the node of the threads, a column for the node of the memory.";
   drawn.width = size.right() + 8;
   drawn.height = size.bottom() + 8;
-  made.figure(drawn, caption, numbers_of(map));
+  into.add_figure(made, "traffic", std::move(drawn), caption, numbers_of(map));
 }
 
 } // namespace nodewise::cli

@@ -35,6 +35,11 @@ std::string verdict_of(const profile_parts& of) {
   if (of.found.findings.empty()) {
     return made + "; nothing was found that would make the program faster.";
   }
+  if (!of.found.plans.empty()) {
+    return made + fmt::format("; a plan makes the program up to {:.2f} times as fast (predicted), "
+                              "without a change of its code.",
+                              of.found.plans.front().worth.ratio);
+  }
   const advise::gain& worth = of.found.findings.front().worth;
   return made + (worth.how == advise::gain::kind::unavailable
                      ? "; there are findings, but no prediction of their gain."

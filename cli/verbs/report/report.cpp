@@ -1,20 +1,19 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include <cerrno>
 #include <cstdlib>
 
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <fmt/core.h>
 
 #include "base/text.hpp"
 #include "cli/frame/paths.hpp"
+#include "cli/frame/png.hpp"
 #include "cli/frame/result.hpp"
 #include "cli/frame/terminal.hpp"
 #include "cli/frame/verbs.hpp"
 #include "cli/verbs/report/flags.hpp"
 #include "cli/verbs/report/kinds.hpp"
+#include "sys/programs.hpp"
 
 namespace nodewise::cli {
 
@@ -37,7 +36,7 @@ html::script installed_script() {
   return made.text.empty() || made.hash.empty() ? html::script{} : made;
 }
 
-html::page page_of(const std::vector<std::string>& files) {
+report_page page_of(const std::vector<std::string>& files) {
   report_page made;
   made.shown.title = "Nodewise: " + joined(files, ", ");
   for (std::size_t i = 0; i < files.size(); ++i) {
@@ -52,27 +51,46 @@ html::page page_of(const std::vector<std::string>& files) {
       {"charts", made.charts},
       {"strips",
        made.strips}}.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-  return std::move(made.shown);
+  return made;
 }
 
-/// Throws `error` (system) if there is no browser.
-void show_in_browser(const std::string& file) {
+/// Whether a browser took it. Otherwise the child process has reported why.
+bool show_in_browser(const std::string& file) {
   const char* const chosen = std::getenv("BROWSER");
-  std::string browser = chosen != nullptr && *chosen != '\0' ? chosen : "xdg-open";
-  std::string name = file;
-  std::array<char*, 3> words = {browser.data(), name.data(), nullptr};
-  pid_t child = 0;
-  const int failed =
-      ::posix_spawnp(&child, browser.c_str(), nullptr, nullptr, words.data(), environ);
-  int status = 0;
-  if (failed == 0) {
-    ::waitpid(child, &status, 0);
+  const std::string browser = chosen != nullptr && *chosen != '\0' ? chosen : "xdg-open";
+  const sys::child_end end = sys::run_child([&] {
+    const int failed = sys::execute({browser, file});
+    throw error(
+        error_kind::system, fmt::format("--open: {} {}", browser, printable(file)),
+        "the browser cannot be started",
+        fmt::format("the page is written: open {} yourself, or set BROWSER", printable(file)),
+        failed);
+  });
+  return end.exit_code() == 0;
+}
+
+void write_picture(const report_page& of, const invocation& given) {
+  const std::string_view name = *given.text(flags::picture);
+  const auto found =
+      std::ranges::find(of.pictures, name, [](const auto& each) { return each.first; });
+  if (found == of.pictures.end()) {
+    throw error(error_kind::usage, fmt::format("{} {}", option_name(flags::picture), name),
+                "the page has no such picture",
+                "choose one of: " +
+                    joined(of.pictures, ", ", [](const auto& each) { return each.first; }));
   }
-  if (failed != 0 || (WIFEXITED(status) && WEXITSTATUS(status) == 127)) {
-    throw error(error_kind::system, fmt::format("--open: {} {}", browser, file),
-                "the browser cannot be started",
-                fmt::format("the page is written: open {} yourself, or set BROWSER", file),
-                failed != 0 ? failed : ENOENT);
+  write_result(svg_or_png(drawing::file_of(found->second), given), given);
+}
+
+void write_page(const html::page& what, std::string_view name, const invocation& given) {
+  write_to_file(flags::output, name, html::text_of(what));
+  if (given.has(flags::quiet)) {
+    return;
+  }
+  write_out(fmt::format("The report is in {}.\n", printable(name)));
+  if (what.interaction.text.empty()) {
+    write_error("nodewise: the page has no search, sorting or zoom: this build lacks the script; "
+                "`make report-bundle` makes it (needs npm)\n");
   }
 }
 
@@ -87,20 +105,18 @@ int report(const invocation& given) {
                 "./solver`");
   }
   const std::string_view name = given.text(flags::output).value_or(standard_name);
-  check_file(flags::output, name);
-  const html::page page = page_of(given.operands);
-  write_to_file(flags::output, name, html::text_of(page));
-  if (!given.has(flags::quiet)) {
-    write_out(fmt::format("The report is in {}.\n", printable(name)));
-    if (page.interaction.text.empty()) {
-      write_error("nodewise: the page has no search, sorting or zoom: this build lacks the script; "
-                  "`make report-bundle` makes it (needs npm)\n");
-    }
+  const bool only_picture = given.has(flags::picture);
+  if (!only_picture || given.has(flags::output)) {
+    check_file(flags::output, name);
   }
-  if (given.has(flags::open_page)) {
-    show_in_browser(std::string(name));
+  const report_page page = page_of(given.operands);
+  if (only_picture) {
+    write_picture(page, given);
+    return exit_code::ok;
   }
-  return exit_code::ok;
+  write_page(page.shown, name, given);
+  const bool shown = !given.has(flags::open_page) || show_in_browser(std::string(name));
+  return shown ? exit_code::ok : exit_code::refused;
 }
 
 } // namespace verbs
