@@ -17,6 +17,7 @@ using html::cell_kind;
 using nlohmann::ordered_json;
 
 constexpr std::size_t most_drawn = 12;
+constexpr double least_drawn = 0.01; ///< of the traffic
 /// Of all strips together: about 1 MB. Those of less used arrays are left out beyond it.
 constexpr std::size_t most_runs_kept = 60'000;
 
@@ -85,11 +86,25 @@ html::table table_of(const profile_parts& of) {
   return made;
 }
 
+/// The first ones that have much of the traffic.
+std::size_t arrays_to_draw(const profile_parts& of) {
+  double used = 0;
+  for (const shown_array& each : of.arrays) {
+    used += each.used;
+  }
+  std::size_t drawn = 1;
+  while (drawn < std::min(most_drawn, of.arrays.size()) &&
+         of.arrays[drawn].used >= used * least_drawn) {
+    ++drawn;
+  }
+  return drawn;
+}
+
 drawing::picture picture_of(const profile_parts& of, const std::vector<node_id>& nodes) {
   constexpr double margin = 8;
   drawing::picture made;
   made.title = "Where the pages of the most used arrays are, and who uses them";
-  const std::size_t drawn = std::min(most_drawn, of.arrays.size());
+  const std::size_t drawn = arrays_to_draw(of);
   made.description = fmt::format("Two strips for each of {} arrays, coloured by node; the table "
                                  "below has the numbers.",
                                  drawn);
