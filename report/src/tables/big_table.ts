@@ -8,7 +8,7 @@ import { keysOf, textOf } from "./cells";
 import { makeSortable, type Sort } from "./header";
 import { matching, sorted, type Key } from "./order";
 import { Rows, type StripOpener } from "./rows";
-import { widths } from "./window";
+import { LEAST_TO_SEARCH, ROWS_OF_WHOLE, widths } from "./window";
 
 const ROWS_ON_PAPER = 200;
 
@@ -78,11 +78,13 @@ export function makeBigTable(table: HTMLTableElement, data: TableData, opener: S
   const searched = texts.map((row) => row.join(" ").replaceAll("\u202f", "").toLowerCase());
   const headers = headerCells(table, data.columns);
   headers.forEach((header, column) => header.classList.add(`report-${data.columns[column]?.kind ?? "text"}`));
-  setWidths(table, widths(headers.map((header) => header.textContent ?? ""), texts));
+  const isWhole = data.rows.length <= ROWS_OF_WHOLE;
+  if (!isWhole) setWidths(table, widths(headers.map((header) => header.textContent ?? ""), texts));
   table.setAttribute("aria-rowcount", String(data.rows.length + 1));
   const { line, input, count } = searchField(name);
   const view = scrolled(table, name);
-  view.before(line);
+  view.classList.toggle("report-whole", isWhole);
+  if (data.rows.length >= LEAST_TO_SEARCH) view.before(line);
   const [body = table.createTBody(), ...more] = table.tBodies;
   more.forEach((each) => each.remove());
   const rows = new Rows(view, body, data, opener);

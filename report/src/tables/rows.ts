@@ -3,7 +3,7 @@
 import type { Cell, Column } from "../data";
 import { button, element } from "../page/elements";
 import { textOf } from "./cells";
-import { partAt, type Part } from "./window";
+import { partAt, ROWS_OF_WHOLE, type Part } from "./window";
 
 /** What opens the strip of that name, or nothing if the page has none. */
 export type StripOpener = (id: string) => (() => void) | undefined;
@@ -54,6 +54,7 @@ export class Rows {
 
   /** The rows near the view. A closed view has no height: then those of the beginning. */
   draw(): void {
+    if (this.data.rows.length <= ROWS_OF_WHOLE) return this.drawPart({ first: 0, end: this.order.length });
     const height = this.view.clientHeight || window.innerHeight;
     this.drawPart(partAt(this.view.scrollTop, height, this.rowHeight, this.order.length));
     const real = this.made.values().next().value?.offsetHeight ?? 0;

@@ -7,6 +7,11 @@ export interface Part {
   end: number;
 }
 
+/** A table up to this length is wholly in the page: its cells may have several lines. */
+export const ROWS_OF_WHOLE = 60;
+/** A table shorter than this is seen at once, and needs no search. */
+export const LEAST_TO_SEARCH = 20;
+
 /** The rows that a view of `height` pixels shows at `top`, with some more on both sides. */
 export function partAt(top: number, height: number, rowHeight: number, count: number): Part {
   const more = 12;
