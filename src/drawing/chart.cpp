@@ -116,7 +116,8 @@ class chart_painter {
       }
     }
     if (!joined.empty()) {
-      into_.text({joined.back().x + 8, joined.back().y + text_size / 3}, line.name);
+      const point last = *std::ranges::max_element(joined, {}, &point::x);
+      into_.text({last.x + 8, last.y + text_size / 3}, line.name);
     }
   }
 

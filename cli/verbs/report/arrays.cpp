@@ -118,11 +118,12 @@ std::vector<shown_array> arrays_of(const profile::program& in, std::size_t posit
 }
 
 /// Amounts of one page, as strips show them: shares of the most used page are smaller than 1.
-drawing::strip_run shares_of(const profile::use_run& run, const profile::program& in) {
+drawing::strip_run shares_of(const profile::use_run& run,
+                             const std::function<node_id(profile::thread_index)>& node_of) {
   std::map<node_id, double> amounts;
   double sum = 0;
   for (const profile::use& each : run.by) {
-    amounts[home_of(in, each.by)] += each.amount;
+    amounts[node_of(each.by)] += each.amount;
     sum += each.amount;
   }
   drawing::strip_run made{run.first, run.count, {}};
@@ -146,6 +147,15 @@ std::vector<shown_array> shown_arrays(const profile::profile& of, node_matrix* b
   return all;
 }
 
+drawing::strip users_of(const profile::object& what, std::string_view title,
+                        const std::function<node_id(profile::thread_index)>& node_of) {
+  drawing::strip made{std::string(title), {}};
+  for (const profile::use_run& run : what.uses) {
+    made.runs.push_back(shares_of(run, node_of));
+  }
+  return made;
+}
+
 drawing::strips strips_of(const profile::object& what, const profile::program& in) {
   drawing::strips made;
   made.pages = std::max(what.pages, std::uint64_t{1});
@@ -160,10 +170,8 @@ drawing::strips strips_of(const profile::object& what, const profile::program& i
     }
     return made;
   }
-  drawing::strip& users = made.bands.emplace_back(drawing::strip{"used by threads on", {}});
-  for (const profile::use_run& run : what.uses) {
-    users.runs.push_back(shares_of(run, in));
-  }
+  made.bands.push_back(users_of(what, "used by threads on",
+                                [&](profile::thread_index by) { return home_of(in, by); }));
   return made;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -36,6 +37,10 @@ struct shown_array {
 /// Of all programs, most used first, then largest. `between` gets what was used, if not null.
 [[nodiscard]] std::vector<shown_array> shown_arrays(const profile::profile& of,
                                                     node_matrix* between = nullptr);
+
+/// Who uses the pages of an object: by the nodes of the threads.
+[[nodiscard]] drawing::strip users_of(const profile::object& what, std::string_view title,
+                                      const std::function<node_id(profile::thread_index)>& node_of);
 
 /// Where the pages of one object are, and below it who uses them: by the nodes of threads. Without
 /// observed use, who touched them first.

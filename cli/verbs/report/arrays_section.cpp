@@ -20,8 +20,24 @@ constexpr std::size_t most_drawn = 12;
 /// Of all strips together: about 1 MB. Those of less used arrays are left out beyond it.
 constexpr std::size_t most_runs_kept = 60'000;
 
-const profile::object& largest_of(const shown_array& what, const profile::profile& in) {
+const profile::object& most_used(const shown_array& what, const profile::profile& in) {
   return in.programs[what.program].objects[what.objects.front()];
+}
+
+/// Of the most used object of the array: where its pages are, who uses them, and where the plan
+/// puts them.
+drawing::strips strips_with_plan(const shown_array& array, const profile_parts& of) {
+  const profile::object& object = most_used(array, of.what);
+  drawing::strips made = strips_of(object, of.what.programs[array.program]);
+  if (const auto plan = of.planned.find(array.program); plan != of.planned.end()) {
+    if (auto strip = plan->second.strip_of(array.name, made.pages, of.what.page_bytes)) {
+      made.bands.push_back(std::move(*strip));
+      made.bands.push_back(users_of(object, "then used on", [&](profile::thread_index by) {
+        return plan->second.node_of(by);
+      }));
+    }
+  }
+  return made;
 }
 
 std::string nodes_words(const std::map<node_id, double>& amounts) {
@@ -79,22 +95,21 @@ drawing::picture picture_of(const profile_parts& of, const std::vector<node_id>&
                                  drawn);
   const drawing::area key = draw_key(made.content, {margin, margin}, nodes);
   double y = key.bottom() + margin;
+  double widest = 0;
   for (const shown_array& each : std::span(of.arrays).first(drawn)) {
-    const profile::object& object = largest_of(each, of.what);
+    const profile::object& object = most_used(each, of.what);
     const std::string which =
         each.objects.size() > 1 ? fmt::format(": the most used of {}", each.objects.size()) : "";
     y += drawing::text_size;
-    made.content.text({margin, y},
-                      fmt::format("{}{}, {}, {} remote", each.name, which,
-                                  report::format_bytes(object.bytes),
-                                  report::format_percent(each.remote_share(), "unknown")),
-                      {.strong = true});
+    const std::string title =
+        fmt::format("{}{}, {}, {} remote", each.name, which, report::format_bytes(object.bytes),
+                    report::format_percent(each.remote_share(), "unknown"));
+    made.content.text({margin, y}, title, {.strong = true});
+    widest = std::max(widest, drawing::width_of(title, {.strong = true}));
     y += margin;
-    y = draw(made.content, {margin, y}, strips_of(object, of.what.programs[each.program]))
-            .bottom() +
-        margin;
+    y = draw(made.content, {margin, y}, strips_with_plan(each, of)).bottom() + margin;
   }
-  made.width = key.right() + margin;
+  made.width = std::max(key.right(), widest + margin) + margin;
   made.height = y;
   return made;
 }
@@ -134,8 +149,7 @@ void add_strips(const profile_parts& of, const std::string& table, report_page& 
   std::size_t kept = 0;
   for (std::size_t row = 0; row < of.arrays.size() && kept < most_runs_kept; ++row) {
     const shown_array& each = of.arrays[row];
-    const profile::object& object = largest_of(each, of.what);
-    const drawing::strips what = strips_of(object, of.what.programs[each.program]);
+    const drawing::strips what = strips_with_plan(each, of);
     ordered_json bands = ordered_json::array();
     for (const drawing::strip& band : what.bands) {
       kept += band.runs.size();
@@ -161,9 +175,10 @@ void add_arrays(const profile_parts& of, report_page& into) {
   }
   const html::table all = table_of(of);
   made.figure(picture_of(of, nodes_of(of)),
-              "Each array has two strips from its first page to its last: the node that holds a "
-              "page, and below it the nodes whose threads use it. Where both have the same colour, "
-              "memory is local. Dashed: nothing was observed.",
+              "Each array has strips from its first page to its last: the node that holds a page, "
+              "below it the nodes whose threads use it. Where both have the same colour, memory is "
+              "local. If a plan places the array, two more strips show the same with the plan, "
+              "which also binds the threads (predicted). Dashed: nothing was observed.",
               {});
   const std::string table = into.add_table("arrays", all);
   add_strips(of, table, into);

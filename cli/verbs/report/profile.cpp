@@ -122,8 +122,11 @@ void add_profile(const json_field& document, report_page& into) {
   }
   const topology on(machine_from_json(document.at("machine")));
   const advise::advice found = advise::advise(what, on);
-  profile_parts parts{what, on, found, {}, {}};
+  profile_parts parts{what, on, found};
   parts.arrays = shown_arrays(what, &parts.between);
+  for (const advise::proposal& plan : found.plans) {
+    parts.planned.try_emplace(plan.program, plan.plan, on, what.programs[plan.program]);
+  }
   into.set_verdict(verdict_of(parts), facts_of(parts));
   add_machine_section(on, {}, into);
   add_findings(parts, into);

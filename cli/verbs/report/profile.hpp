@@ -10,6 +10,7 @@
 #include "advise/advise.hpp"
 #include "cli/verbs/report/arrays.hpp"
 #include "cli/verbs/report/kinds.hpp"
+#include "cli/verbs/report/planned.hpp"
 
 namespace nodewise::cli {
 
@@ -17,8 +18,10 @@ struct profile_parts {
   const profile::profile& what;
   const topology& on;
   const advise::advice& found;
-  std::vector<shown_array> arrays; ///< most used first
-  node_matrix between;             ///< what moved between nodes
+  std::vector<shown_array> arrays = {}; ///< most used first
+  node_matrix between = {};             ///< what moved between nodes
+  /// Of the plan of each program that has one, by its position.
+  std::map<std::size_t, planned_pages> planned = {};
 
   /// Whether amounts are cache lines: "75 lines", else only shares mean something.
   [[nodiscard]] bool is_counted() const { return what.seen.counts; }

@@ -33,8 +33,8 @@ node_matrix lines_between(const json_field& document, std::string_view judged) {
     if (cell.at("phase").text() == judged && !to.is_text() && !from.is_text()) {
       const double lines = cell.at("fills").number() + cell.at("streams").number();
       if (lines > 0) {
-        between[{node_id{from.small_number(-1, most_node_number)},
-                 node_id{to.small_number(-1, most_node_number)}}] += lines;
+        between[{node_id{from.small_number(0, most_node_number)},
+                 node_id{to.small_number(0, most_node_number)}}] += lines;
       }
     }
   }
