@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 BIN := build/release/bin/nodewise
 
 .PHONY: help setup build run test test-slow test-repeated test-all asan-ubsan clang clang-all tsan fuzz foreign corpus bench published reference install
-.PHONY: format tidy clean release-tests
+.PHONY: report-bundle test-report format tidy clean release-tests
 .DEFAULT_GOAL := help
 
 CONFIGURE := cmake --log-level=WARNING --preset
@@ -86,6 +86,14 @@ reference: ## docs/reference from the headers, and the code in docs from its sou
 
 install: build ## install under PREFIX (default /usr/local)
 	@cmake --install build/release --prefix $(PREFIX)
+
+report-bundle: ## the script that makes pages of `nodewise report` interactive; needs npm and its registry
+	@scripts/report_bundle build/release/share/nodewise/report
+
+test-report: report-bundle ## the script's functions, and its page in a browser (Chromium)
+	@scripts/setup browser
+	@cd report && npm test --silent
+	@cd report && NODEWISE_REPORT_BUNDLE=$(CURDIR)/build/release/share/nodewise/report npm run --silent test-page
 
 format: ## clang-format all sources
 	@scripts/setup clang
