@@ -47,7 +47,9 @@ struct flag {
   std::string_view help;
   std::string_view alias = no_text; ///< an older long form, still accepted
   bool stands_alone = false;        ///< prints an answer and starts no program
-  bool is_form = false; ///< selects the form of the result; such flags exclude each other
+  bool is_form = false;    ///< selects the form of the result; such flags exclude each other
+  bool is_binary = false;  ///< a form that is not text, and so not for a terminal
+  bool names_form = false; ///< its value is the name of another flag, which selects a form
 };
 
 using flag_list = const flag*;
@@ -70,11 +72,49 @@ struct form {
   bool in_parts = false; ///< may be written while the result is still growing
 };
 
-template <class Result, std::size_t N>
-constexpr auto flags_of(const std::array<form<Result>, N>& forms) {
-  std::array<flag_list, N> all{};
-  std::ranges::transform(forms, all.begin(), &form<Result>::by);
-  return all;
+/// The flags of a verb's forms, and `--export`, which names one of them. `More`: forms that the
+/// verb writes without the table.
+template <const auto& Forms, flag_list... More>
+struct form_flags {
+  static constexpr std::size_t count = sizeof...(More) + Forms.size();
+  static constexpr std::array<flag_list, count> each = [] {
+    std::array<flag_list, count> all{More...};
+    std::ranges::transform(Forms, all.begin() + sizeof...(More),
+                           [](const auto& f) { return f.by; });
+    return all;
+  }();
+  static constexpr std::size_t length = [] {
+    std::size_t sum = 0;
+    std::ranges::for_each(each, [&](flag_list f) { sum += f->name.size() + 1; });
+    return sum;
+  }();
+  /// "json|svg|".
+  static constexpr std::array<char, length> names = [] {
+    std::array<char, length> text{};
+    auto end = text.begin();
+    for (const flag_list f : each) {
+      end = std::ranges::copy(f->name, end).out;
+      *end++ = '|';
+    }
+    return text;
+  }();
+  static constexpr flag by_name{
+      .name = "export",
+      .value = "FORMAT",
+      .choices = {names.data(), length - 1},
+      .group = group::results,
+      .help = "print the result as FORMAT, the name of one of this verb's formats: --export json "
+              "is the same as --json",
+      .names_form = true};
+};
+template <const auto& Forms, flag_list... More>
+constexpr auto flags_of() {
+  using all = form_flags<Forms, More...>;
+  if constexpr (all::count > 1) {
+    return join(all::each, std::array<flag_list, 1>{&all::by_name});
+  } else {
+    return all::each;
+  }
 }
 
 namespace flags {

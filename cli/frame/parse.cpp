@@ -122,10 +122,17 @@ class reader {
       value = attached ? value : next();
       if (!which.choices.empty()) {
         require_one_of(split(which.choices, '|'), value, fmt::format("--{} {}", which.name, value),
-                       fmt::format("it takes one of {}", which.choices), "explains it");
+                       which.names_form ? fmt::format("{} has the formats {}", given_.verb->name,
+                                                      joined(split(which.choices, '|'), ", "))
+                                        : fmt::format("it takes one of {}", which.choices),
+                       "explains it");
       }
     }
-    given_.options.push_back({&which, std::string(value)});
+    if (which.names_form) {
+      given_.options.push_back({find_flag(known(), value), {}});
+    } else {
+      given_.options.push_back({&which, std::string(value)});
+    }
   }
 
   /// Throws unless the word is one of these.

@@ -140,6 +140,15 @@ void check_output(const invocation& given) {
   }
 }
 
+void refuse_terminal(const invocation& given) {
+  const flag* const form = given.selected_form();
+  if (form != nullptr && form->is_binary && ::isatty(STDOUT_FILENO) == 1) {
+    throw error(error_kind::usage, option_name(*form) + " on a terminal", "this format is not text",
+                fmt::format("write it to a file: nodewise {} ... {} > FILE", given.verb->name,
+                            option_name(*form)));
+  }
+}
+
 void write_result(std::string_view text, const invocation& given) {
   if (const auto pattern = given.text(flags::output)) {
     write_to_file(flags::output, *pattern, text);

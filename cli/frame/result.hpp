@@ -24,6 +24,10 @@ void write_result(std::string_view result, const invocation& given);
 /// checked now.
 void check_output(const invocation& given);
 
+/// Throws `error` (usage) if the selected form is not text and standard output is a terminal. For
+/// verbs that print every form, also with -o.
+void refuse_terminal(const invocation& given);
+
 /// The form that goes where `write_result` writes: the selected one, or JSON if only -o is given;
 /// nullptr without both. A verb that reports elsewhere also goes by it.
 [[nodiscard]] const flag* form_to_write(const invocation& given);

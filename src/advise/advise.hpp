@@ -48,4 +48,11 @@ struct alternative {
 [[nodiscard]] outcome outcome_of_run(const profile::profile& of, const topology& on,
                                      std::size_t program);
 
+/// For each program, how many seconds longer it takes, by the model, than if all traffic of each
+/// thread went to the memory of the thread's own node. Programs of one job all have the job's wait.
+/// Without a value if there are no absolute figures of the machine, or uses were not observed.
+/// Throws like `advise`.
+[[nodiscard]] std::vector<std::optional<double>> remote_waits_s(const profile::profile& of,
+                                                                const topology& on);
+
 } // namespace nodewise::advise

@@ -86,4 +86,21 @@ outcome outcome_of_run(const profile::profile& of, const topology& on, std::size
   return outcome_of(what, times_before(what));
 }
 
+std::vector<std::optional<double>> remote_waits_s(const profile::profile& of, const topology& on) {
+  std::vector<std::optional<double>> waits(of.programs.size());
+  for (positions& programs : jobs_of(of)) {
+    const analysis what({of, on, std::move(programs)});
+    const course now{flow_under(what, {}, what.swept)};
+    const prediction before = predict(what, now);
+    if (what.assumed || !what.absolute || !(before.bytes > 0)) {
+      continue;
+    }
+    const prediction near = predict(what, course{all_local(what, now.traffic)});
+    for (const std::size_t each : what.programs) {
+      waits[each] = std::max(0.0, before.seconds - near.seconds);
+    }
+  }
+  return waits;
+}
+
 } // namespace nodewise::advise

@@ -38,6 +38,7 @@ MAY_INCLUDE = {
     "measure": {"base", "sys", "topology", "place", "bind", "spec", "marker"},
     "symbols": {"base"},
     "profile": {"base", "topology", "symbols"},
+    "exports": {"base", "profile"},
     "placement": {"base", "arithmetic", "kind"},
     "plan": {"base", "topology", "bind", "placement"},
     "observe": {"base", "sys", "raw", "topology", "symbols", "profile", "protocol"},
@@ -53,7 +54,7 @@ MAY_INCLUDE = {
     "bench": {"base", "sys", "place", "parallel", "measure", "model", "observe", "symbols", "tune"},
 }
 # Rooms of the command. Each may also include what its executable links; a verb includes no other.
-LINKED = {"arithmetic", "base", "drawing", "html", "sys", "topology", "place", "bind", "spec", "launch", "doctor", "report", "symbols", "observe",
+LINKED = {"arithmetic", "base", "drawing", "exports", "html", "sys", "topology", "place", "bind", "spec", "launch", "doctor", "report", "symbols", "observe",
           "traffic", "model", "profile", "plan", "attribution", "advise", "page_cache", "measure", "placement",
           "kind", "tune"}
 VERBS = {f"cli/verbs/{each.name}" for each in (ROOT / "cli/verbs").iterdir() if each.is_dir()}

@@ -67,6 +67,18 @@ class Errors(CommandTest):
         self.assertIn("nodewise VERB -N", self.refused("-N", "0", "./a"))
         self.assertIn("takes options only", self.refused("doctor", "please"))
 
+    def test_a_format_by_its_name(self):
+        for verb, formats in (("topo", "xml, json, svg"), ("measure", "json, svg"), ("pages", "json, csv"),
+                              ("profile", "json, pprof, trace, markdown")):
+            with self.subTest(verb):
+                self.assertIn(f"{verb} has the formats {formats}", self.refused(verb, "--export", "pdf"))
+        self.assertIn("did you mean markdown?", self.refused("profile", "--export=markdwon", "p.json"))
+        self.assertIn("has no such option", self.refused("doctor", "--export", "json"))
+        self.assertIn("--json and --svg: they cannot be combined", self.refused("topo", "--export", "svg", "--json"))
+        for form in ("json", "svg", "xml"):
+            of = ("topo", "--input", "4x2")
+            self.assertEqual(self.expect(0, *of, "--export", form).stdout, self.expect(0, *of, f"--{form}").stdout)
+
     def test_a_file_that_is_not_there_is_bad_input(self):
         self.assertIn("/no/such.json", self.refused("topo", "--input", "/no/such.json", code=3))
 

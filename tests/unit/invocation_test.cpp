@@ -75,6 +75,17 @@ TEST(Parse, OptionsOfLabMayFollowItsWords) {
   EXPECT_THAT(given.operands, ElementsAre("describe", "4x2"));
 }
 
+TEST(Parse, AFormByItsNameIsItsOption) {
+  const invocation given = parsed({"topo", "--export", "svg"});
+  EXPECT_EQ(given.selected_form(), &flags::svg);
+  EXPECT_THAT(given.arguments_without({}), ElementsAre("topo", "--svg"));
+  EXPECT_THAT(refusal({"topo", "--export", "pdf"}),
+              HasSubstr("topo has the formats xml, json, svg"));
+  EXPECT_THAT(refusal({"topo", "--export", ""}), HasSubstr("topo has the formats"));
+  EXPECT_THAT(refusal({"topo", "--export"}), HasSubstr("its value is missing"));
+  EXPECT_THAT(refusal({"doctor", "--export=json"}), HasSubstr("has no such option"));
+}
+
 TEST(Parse, HelpExcusesWhatIsMissing) {
   EXPECT_TRUE(parsed({"run", "--help"}).has(flags::help));
   EXPECT_TRUE(parsed({"--help"}).has(flags::help));

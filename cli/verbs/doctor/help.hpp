@@ -9,7 +9,7 @@
 namespace nodewise::cli {
 
 inline constexpr auto doctor_flags =
-    join(std::array<flag_list, 2>{&flags::process, &flags::input}, flags_of(doctor_forms),
+    join(std::array<flag_list, 2>{&flags::process, &flags::input}, flags_of<doctor_forms>(),
          std::array<flag_list, 3>{&flags::output, &flags::strict, &flags::quiet}, on_a_machine,
          every_verb);
 inline constexpr std::array doctor_examples = {

@@ -8,10 +8,10 @@
 
 namespace nodewise::cli {
 
-inline constexpr auto drop_cache_flags =
-    join(std::array<flag_list, 2>{&flags::cache_nodes, &flags::drop_by}, flags_of(drop_cache_forms),
-         std::array<flag_list, 3>{&flags::output, &flags::strict, &flags::quiet}, on_a_machine,
-         every_verb);
+inline constexpr auto drop_cache_flags = join(
+    std::array<flag_list, 2>{&flags::cache_nodes, &flags::drop_by}, flags_of<drop_cache_forms>(),
+    std::array<flag_list, 3>{&flags::output, &flags::strict, &flags::quiet}, on_a_machine,
+    every_verb);
 inline constexpr std::array<std::string_view, 1> drop_cache_aliases = {"sweep"};
 inline constexpr std::array drop_cache_examples = {
     example{"nodewise drop-cache", "empty the page cache of all nodes before a run"},

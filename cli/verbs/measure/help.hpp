@@ -12,7 +12,7 @@ inline constexpr auto measure_flags =
     join(std::array<flag_list, 9>{&flags::full, &flags::only, &flags::measured_kernel,
                                   &flags::workgroup, &flags::point_time, &flags::buffer_size,
                                   &flags::buffer_pages, &flags::compare, &flags::weights},
-         std::array<flag_list, 1>{&flags::no_keep}, flags_of(measure_forms),
+         std::array<flag_list, 1>{&flags::no_keep}, flags_of<measure_forms>(),
          std::array<flag_list, 3>{&flags::output, &flags::strict, &flags::quiet}, on_a_machine,
          every_verb);
 inline constexpr std::array<std::string_view, 1> measure_aliases = {"bench"};

@@ -19,7 +19,7 @@ inline constexpr auto model_flags =
                                   &flags::bind, &flags::smt},
          std::array<flag_list, 4>{&flags::memory, &flags::stagger, &flags::model_page_size,
                                   &flags::free_memory},
-         flags_of(model_forms), std::array<flag_list, 1>{&flags::output}, every_verb);
+         flags_of<model_forms>(), std::array<flag_list, 1>{&flags::output}, every_verb);
 inline constexpr std::array model_examples = {
     example{"nodewise model --input lab:westmere-2x6 --kernel triad --memory serial",
             "predict the triad if one thread has initialised its arrays"},

@@ -8,12 +8,13 @@
 
 namespace nodewise::cli {
 
-inline constexpr auto pages_flags = join(
-    std::array<flag_list, 9>{&flags::process, &flags::all_mappings, &flags::at, &flags::watch,
-                             &flags::interval, &flags::count, &flags::method, &flags::totals,
-                             &flags::migrate},
-    flags_of(pages_forms), std::array<flag_list, 3>{&flags::output, &flags::strict, &flags::quiet},
-    on_a_machine, every_verb);
+inline constexpr auto pages_flags =
+    join(std::array<flag_list, 9>{&flags::process, &flags::all_mappings, &flags::at, &flags::watch,
+                                  &flags::interval, &flags::count, &flags::method, &flags::totals,
+                                  &flags::migrate},
+         flags_of<pages_forms>(),
+         std::array<flag_list, 3>{&flags::output, &flags::strict, &flags::quiet}, on_a_machine,
+         every_verb);
 inline constexpr std::array<excluded_pair, 3> pages_excludes = {{{&flags::watch, &flags::json},
                                                                  {&flags::csv, &flags::totals},
                                                                  {&flags::watch, &flags::output}}};

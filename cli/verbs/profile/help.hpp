@@ -14,7 +14,7 @@ inline constexpr auto profile_flags = join(
     std::array{&flags::write_plan, &flags::prove, &flags::no_prove, &flags::verbose, &flags::input},
     std::array{&flags::cpunodebind, &flags::physcpubind, &flags::bind, &flags::pin, &flags::threads,
                &flags::main_thread, &flags::places, &flags::ranks_per},
-    flags_of(profile_forms), std::array{&flags::output, &flags::strict, &flags::quiet},
+    flags_of<profile_forms>(), std::array{&flags::output, &flags::strict, &flags::quiet},
     on_a_machine, every_verb);
 inline constexpr std::array profile_examples = {
     example{"nodewise profile -- ./solver -n 4096",
@@ -28,6 +28,8 @@ inline constexpr std::array profile_examples = {
     example{"nodewise profile --bind close -o before.json -- ./solver",
             "bind the threads and save the profile"},
     example{"nodewise profile --compare before.json after.json", "compare two saved profiles"},
+    example{"nodewise profile before.json --pprof > remote.pb.gz",
+            "write a file for pprof: which code causes remote traffic, and to which array"},
     example{"nodewise profile before.json --input lab:yuca-4x8",
             "predict the gains of a saved profile on another machine"},
     example{"nodewise profile -p 4711 --duration 10", "observe a running process for 10 s"},

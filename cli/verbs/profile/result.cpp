@@ -190,6 +190,7 @@ profile_result read_ranks(const std::vector<std::string>& files) {
 
 void check_profile_output(const invocation& given) {
   check_output(given);
+  refuse_terminal(given);
   if (const auto file = given.text(flags::write_plan)) {
     check_file(flags::write_plan, *file);
   }

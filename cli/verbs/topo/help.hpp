@@ -8,9 +8,9 @@
 
 namespace nodewise::cli {
 
-inline constexpr auto topo_flags =
-    join(std::array<flag_list, 3>{&flags::input, &flags::costs, &flags::xml}, flags_of(topo_forms),
-         std::array<flag_list, 1>{&flags::output}, on_a_machine, every_verb);
+inline constexpr auto topo_flags = join(
+    std::array<flag_list, 2>{&flags::input, &flags::costs}, flags_of<topo_forms, &flags::xml>(),
+    std::array<flag_list, 1>{&flags::output}, on_a_machine, every_verb);
 inline constexpr std::array topo_examples = {
     example{"nodewise topo", "draw this machine and what this process may use of it"},
     example{"nodewise topo --input lab:4x2", "draw a machine of 4 nodes with 2 cores each"},

@@ -16,7 +16,7 @@ inline constexpr auto tune_flags = join(
                              &flags::higher, &flags::equal, &flags::within},
     std::array<flag_list, 7>{&flags::most_runs, &flags::run_timeout, &flags::same_output,
                              &flags::check_command, &flags::prepare, &flags::cleanup, &flags::seed},
-    std::array<flag_list, 2>{&flags::tune_log, &flags::resume}, flags_of(tune_forms),
+    std::array<flag_list, 2>{&flags::tune_log, &flags::resume}, flags_of<tune_forms>(),
     std::array<flag_list, 5>{&flags::write_plan, &flags::dry_run, &flags::output, &flags::strict,
                              &flags::quiet},
     on_a_machine, every_verb);
