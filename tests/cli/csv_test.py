@@ -48,7 +48,7 @@ class Csv(CommandTest):
                 self.assertEqual(row[name] == "", point[name] == "unavailable", name)
 
     def test_model_has_a_row_for_each_time(self):
-        for options in ((), ("--sweep", "threads=1,2,12"), ("--sweep", "memory=serial,membind:0,1")):
+        for options in ((), ("--sweep", "threads=1,2,12"), ("--sweep", "memory=serial,weighted:0=1,1=3")):
             with self.subTest(options):
                 result = self.expect_json(0, "model", "--json", *LOOP, *options)
                 answers = [(point["value"], point["predicted"]) for point in result.get("points", [])]
@@ -69,14 +69,14 @@ class Csv(CommandTest):
         self.assertEqual(rows[0]["ratio_to_asked"], "1")
 
     def test_tune_has_a_row_for_each_figure_of_each_setting(self):
-        (self.folder / "settings").write_text("--threads 2\n--threads 3 --rule 'size>=1M:membind:0,1'\n")
+        (self.folder / "settings").write_text("--threads 2\n--threads 3 --rule 'size>=1M,size>=2M:bind:0'\n")
         command = ("tune", "--candidates", "settings", "--figure", "time ([0-9.]+)", "--figure", ", ([0-9]+) steps", "--seed", "1")
         end = ("--", "sh", "-c", SLOWER_WITH_THREE)
         changes = {"cwd": self.folder, "env": {"OMP_NUM_THREADS": ""}}
         rows = rows_of(self.expect(0, *command, "--csv", *end, **changes).stdout)
         deciding = [row for row in rows if row["figure"] == "time ([0-9.]+)"]
         self.assertEqual([row["setting"] for row in deciding],
-                         ["as it is", "--threads 2", "--threads 3 --rule 'size>=1M:membind:0,1'"])
+                         ["as it is", "--threads 2", "--threads 3 --rule 'size>=1M,size>=2M:bind:0'"])
         self.assertEqual([row["median"] for row in deciding], ["2", "1", ""])
         self.assertEqual([row["chosen"] for row in deciding], ["false", "true", "false"])
         self.assertEqual(deciding[2]["state"], "disqualified")

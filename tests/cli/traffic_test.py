@@ -257,6 +257,23 @@ class Check(Counted):
         self.assertEqual(results[0]["locations"][0]["physicalLocation"]["artifactLocation"],
                          {"uri": "a", "uriBaseId": "%SRCROOT%"})
 
+    def test_sarif_is_at_the_source_line(self):
+        source = self.folder / "a part" / "sweep.c"
+        source.parent.mkdir()
+        source.write_text("int sum;\n\nint main(void) {\n  return sum;\n}\n")
+        program = self.folder / "triad"
+        subprocess.run(["gcc", "-g", "-O0", "-o", program, source], check=True)
+        symbols = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout
+        main = 0x555555554000 + int(re.search(r"^(\w+) T main$", symbols, re.MULTILINE)[1], 16)
+        text = self.text_of("first-touch-4x2").replace("/work/demo/triad", str(program))
+        text = re.sub("^code 412 0x5555555552c.", f"code 412 {main:#x}", text, flags=re.MULTILINE)
+        done = self.check(1, "--min-local", "0.95", "--sarif", counts=self.given(text))
+        result = self.sarif_of(done.stdout.removeprefix("the program's own words\n"))["results"][0]
+        place = result["locations"][0]["physicalLocation"]
+        self.assertEqual(place["artifactLocation"], {"uri": "a%20part/sweep.c", "uriBaseId": "%SRCROOT%"})
+        self.assertEqual(place["region"]["startLine"], 3)
+        self.assertIn("sweep.c:3: Reads memory: 25.0 % local in use.", result["message"]["text"])
+
     def test_a_file_name_chooses_sarif(self):
         for code, share in ((0, "0.25"), (1, "0.5")):
             file = self.folder / "check.sarif"

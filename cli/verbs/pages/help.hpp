@@ -25,7 +25,7 @@ inline constexpr std::array pages_examples = {
             "start a program and examine it just before it ends"},
     example{"nodewise pages --csv --interval 1 -o pages.csv 4711 4712",
             "record how much memory two processes have on each node over time"},
-    example{"nodewise pages --openmetrics --interval 15 -o /var/lib/node_exporter/4711.prom 4711",
+    example{"nodewise pages --interval 15 -o /srv/metrics/4711.prom 4711",
             "every 15 seconds, replace a file that node_exporter reads for Prometheus"},
     example{"nodewise pages -p 4711 --migrate 0:1", "move the pages on node 0 to node 1"},
 };
