@@ -173,7 +173,7 @@ class node_picture {
   double height_ = 0;
 };
 
-void draw_node_rows(svg& into, rows& at, const topology& what) {
+void draw_nodes(svg& into, rows& at, const topology& what) {
   const bool with_cells = what.machine().cores.size() <= most_cells;
   for (const auto& boxes : sorts_of(what, "·")) {
     std::vector<node_picture> pictures;
@@ -292,7 +292,7 @@ std::string machine_svg(const topology& what, const std::vector<std::string>& re
     into.text({margin, y}, all.title, {.colour = shade::faint});
   }
   rows at({margin, y + gap});
-  draw_node_rows(into, at, what);
+  draw_nodes(into, at, what);
   draw_maps(into, at, all);
   y = at.bottom();
   double width = std::max({at.right(), margin + width_of(name, {.size = 18, .strong = true}),
