@@ -63,13 +63,20 @@ constexpr auto join(const std::array<T, N>&... parts) {
   return all;
 }
 
+/// When a form of a result that is still growing is written.
+enum class form_growth {
+  at_the_end, ///< once, of the whole result
+  in_parts,   ///< as the result grows, each time what is new
+  anew,       ///< each time of what is new alone, in place of what was written before
+};
+
 /// A form of a result besides text. A verb lists its forms in verbs/NAME/flags.hpp, and each writer
 /// has a source file of its own.
 template <class Result>
 struct form {
   const flag* by; ///< the flag that selects it
   std::string (*write)(const Result&);
-  bool in_parts = false; ///< may be written while the result is still growing
+  form_growth grows = form_growth::at_the_end;
 };
 
 /// The flags of a verb's forms, and `--export`, which names one of them. `More`: forms that the
@@ -211,6 +218,18 @@ inline constexpr flag svg{
     .group = group::results,
     .help = "print the result as a picture in SVG; also chosen by FILE.svg after -o; FILE.png "
             "needs rsvg-convert",
+    .is_form = true};
+inline constexpr flag openmetrics{
+    .name = "openmetrics",
+    .group = group::results,
+    .help = "print the result in the text format of OpenMetrics, which Prometheus reads; also "
+            "chosen by a FILE.prom after -o",
+    .is_form = true};
+inline constexpr flag sarif{
+    .name = "sarif",
+    .group = group::results,
+    .help = "print the failed checks in SARIF 2.1.0, which GitHub shows at source lines; also "
+            "chosen by a FILE.sarif after -o",
     .is_form = true};
 inline constexpr flag write_plan{.name = "write-plan",
                                  .value = "FILE",

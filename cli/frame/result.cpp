@@ -37,6 +37,12 @@ int write_and_close(int file, std::string_view text) {
 
 constexpr mode_t for_all = 0666; // minus the umask
 
+/// The forms that the end of a file's name chooses.
+constexpr std::array forms_by_name = {std::pair{&flags::svg, std::string_view(".svg")},
+                                      std::pair{&flags::svg, std::string_view(".png")},
+                                      std::pair{&flags::sarif, std::string_view(".sarif")},
+                                      std::pair{&flags::openmetrics, std::string_view(".prom")}};
+
 int write_file(const std::string& name, std::string_view text) {
   const int file = ::open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, for_all);
   return file < 0 ? errno : write_and_close(file, text);
@@ -109,10 +115,13 @@ const flag* form_to_write(const invocation& given) {
   if (selected != nullptr || !file) {
     return selected;
   }
-  const bool has_pictures =
-      std::ranges::find(given.verb->flags, &flags::svg) != given.verb->flags.end();
-  return has_pictures && (file->ends_with(".svg") || file->ends_with(".png")) ? &flags::svg
-                                                                              : &flags::json;
+  for (const auto& [form, ending] : forms_by_name) {
+    const bool has_it = std::ranges::find(given.verb->flags, form) != given.verb->flags.end();
+    if (has_it && file->ends_with(ending)) {
+      return form;
+    }
+  }
+  return &flags::json;
 }
 
 bool asks_for_text(const invocation& given) {

@@ -166,6 +166,12 @@ page_map observer::look(sys::process& of, const options& how) {
                         {}});
   }
   locate_all(of, how, mappings, lines, map);
+  if (how.follows && map.how != method::numa_maps) {
+    std::vector<placed_run> now = placed_runs(mappings, system_.page_bytes);
+    moved_ += moved_pages(placed_, now);
+    placed_ = std::move(now);
+    map.moved = moved_;
+  }
   if (map.knows_huge || system_.thp_bytes == 0) {
     for (located_mapping& m : mappings) {
       m.huge_bytes = 0; // the runs contain it

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 
 #include "observe/area.hpp"
 #include "observe/locate.hpp"
+#include "observe/moved.hpp"
 #include "observe/names.hpp"
 #include "observe/threads.hpp"
 #include "sys/kernel.hpp"
@@ -31,7 +33,10 @@ struct page_map {
   std::size_t counted = 0;           ///< mappings that numa_maps has on one node
   double query_seconds = 0;          ///< time of the page queries
   std::vector<memory_totals> totals; ///< as numastat -p counts them
-  std::vector<std::string> notes;    ///< sentences about what is unknown
+  /// Base pages that a look found on another node than the look before it, at the same address; all
+  /// looks so far together. nullopt if the looks are not compared, or the nodes are unknown.
+  std::optional<std::uint64_t> moved;
+  std::vector<std::string> notes; ///< sentences about what is unknown
 };
 
 /// Observes one process, once or repeatedly.
@@ -46,6 +51,8 @@ class observer {
     bool by_count = true;
     /// Replaces the current threads: a program that is ending has lost its own.
     const std::vector<thread_facts>* threads = nullptr;
+    /// Compares each look with the one before it, which is kept for this.
+    bool follows = false;
   };
   /// Throws `error`: (usage) no such process, or a kernel thread; (system) it belongs to another
   /// user, or it ended meanwhile.
@@ -62,6 +69,8 @@ class observer {
   locator::system system_;
   module_cache modules_;
   std::map<int, std::uint64_t> ticks_; ///< of each thread at the previous call
+  std::vector<placed_run> placed_;     ///< at the previous look whose nodes were known
+  std::uint64_t moved_ = 0;            ///< pages, since the first look
 };
 
 } // namespace nodewise::observe

@@ -225,6 +225,62 @@ class Check(Counted):
         self.assertIn("passed", self.check(0, "--min-local", "0.25", "-o", str(file)).stdout)
         self.assertTrue(json.loads(file.read_text())["check"]["passed"])
 
+    def sarif_of(self, text):
+        """The only run of a log that has every member that the schema of SARIF 2.1.0 requires."""
+        log = json.loads(text)
+        self.assertEqual((log["version"], len(log["runs"])), ("2.1.0", 1))
+        run = log["runs"][0]
+        driver = run["tool"]["driver"]
+        self.assertEqual(driver["name"], "Nodewise")
+        for rule in driver["rules"]:
+            self.assertRegex(rule["id"], "^[a-z-]+$")
+            for part in ("shortDescription", "fullDescription", "help"):
+                self.assertRegex(rule[part]["text"], r"^[A-Z].*\.$")
+        self.assertTrue(all(type(one["executionSuccessful"]) is bool for one in run["invocations"]))
+        for result in run["results"]:
+            self.assertEqual(driver["rules"][result["ruleIndex"]]["id"], result["ruleId"])
+            self.assertEqual(result["level"], "error")
+            self.assertTrue(result["message"]["text"])
+            for place in result.get("locations", []) + result.get("relatedLocations", []):
+                physical = place["physicalLocation"]
+                self.assertRegex(physical["artifactLocation"]["uri"], r"^(file://)?[\w%./~-]+$")
+                self.assertGreaterEqual(physical.get("region", {"startLine": 1})["startLine"], 1)
+        return run
+
+    def test_sarif_has_a_result_for_each_failure(self):
+        done = self.check(1, "--min-local", "0.95", "--max-imbalance", "2", "--sarif")
+        self.assertIn("failed", done.stderr)
+        results = self.sarif_of(done.stdout.removeprefix("the program's own words\n"))["results"]
+        self.assertEqual([one["ruleId"] for one in results], ["low-local-share", "memory-imbalance"])
+        self.assertIn("25.0 % of the cache lines were local; at least 95.0 % is required", results[0]["message"]["text"])
+        self.assertIn("4.00 times the mean of all memories in use; at most 2.00", results[1]["message"]["text"])
+        self.assertEqual(results[0]["locations"][0]["physicalLocation"]["artifactLocation"],
+                         {"uri": "a", "uriBaseId": "%SRCROOT%"})
+
+    def test_sarif_is_at_the_source_line(self):
+        source = self.folder / "a part" / "sweep.c"
+        source.parent.mkdir()
+        source.write_text("int sum;\n\nint main(void) {\n  return sum;\n}\n")
+        program = self.folder / "triad"
+        subprocess.run(["gcc", "-g", "-O0", "-o", program, source], check=True)
+        symbols = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout
+        main = 0x555555554000 + int(re.search(r"^(\w+) T main$", symbols, re.MULTILINE)[1], 16)
+        text = self.text_of("first-touch-4x2").replace("/work/demo/triad", str(program))
+        text = re.sub("^code 412 0x5555555552c.", f"code 412 {main:#x}", text, flags=re.MULTILINE)
+        done = self.check(1, "--min-local", "0.95", "--sarif", counts=self.given(text))
+        result = self.sarif_of(done.stdout.removeprefix("the program's own words\n"))["results"][0]
+        place = result["locations"][0]["physicalLocation"]
+        self.assertEqual(place["artifactLocation"], {"uri": "a%20part/sweep.c", "uriBaseId": "%SRCROOT%"})
+        self.assertEqual(place["region"]["startLine"], 3)
+        self.assertIn("sweep.c:3: Reads memory: 25.0 % local in use.", result["message"]["text"])
+
+    def test_a_file_name_chooses_sarif(self):
+        for code, share in ((0, "0.25"), (1, "0.5")):
+            file = self.folder / "check.sarif"
+            self.assertIn("all traffic in use", self.check(code, "--min-local", share, "-o", str(file)).stdout)
+            self.assertEqual(len(self.sarif_of(file.read_text())["results"]), code)
+        self.assertIn("only `lab check`", self.go(2, "lab", "list", "--sarif").stderr)
+
     def test_the_program_is_placed_as_by_run(self):
         """Every option of `run` that places threads or memory, handed on as it is."""
         plan = self.folder / "p.json"

@@ -13,6 +13,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
+
 from lab import BUILD, FOUR_NODES, PYTHON, ROOT, LabTest
 
 NODEWISE = BUILD / "bin/nodewise"
@@ -34,7 +36,18 @@ while ! grep -q '^State:.T' /proc/$pid/status; do kill -0 $pid; sleep 0.05; done
 COLUMNS=200 numastat -p $pid > numastat.txt
 {nodewise} pages --csv --interval 0.1 --count 3 $pid > series.csv
 cat /proc/$pid/smaps > smaps.txt
+{nodewise} pages --openmetrics $pid > metrics.prom
+{nodewise} pages --openmetrics --interval 0.1 -o moved.prom $pid &
+looker=$!
+while ! [ -s moved.prom ]; do kill -0 $looker; sleep 0.05; done
 {nodewise} pages --migrate 1:0 -p $pid > migrate.txt
+# The second file from now on is of a sample that began after this.
+for round in 1 2; do
+  touch before_it.dat
+  while [ -z "$(find moved.prom -newer before_it.dat)" ]; do kill -0 $looker; sleep 0.05; done
+done
+kill -TERM $looker
+wait $looker || true
 {nodewise} pages --json -o migrated.json $pid
 migratepages $pid 0 3
 {nodewise} pages --json -o peer.json $pid
@@ -196,6 +209,35 @@ class Pages(GuestTest):
                 by_node[share["node"]] += share["pages"] * 4096
         self.assertEqual([int(row[3]) for row in rows], list(by_node.values()) * 3)
         self.assertEqual([int(row[4]) for row in rows[:4]], [0, 3, 0, 0])
+
+    def metrics(self, name):
+        """Node, or none -> value, of each metric."""
+        found = {}
+        for family in text_string_to_metric_families(self.files[name]):
+            for sample in family.samples:
+                found.setdefault(sample.name, {})[sample.labels.get("node")] = sample.value
+        return found
+
+    def test_metrics_are_of_the_nodes(self):
+        expected = {str(node): 0 for node in range(4)}
+        for area in self.process("auto.json")["areas"]:
+            for share in area["per_node"]:
+                expected[str(share["node"])] += share["pages"] * 4096
+        found = self.metrics("metrics.prom")
+        self.assertEqual(found["nodewise_process_memory_bytes"], expected)
+        self.assertEqual(found["nodewise_process_threads"], {"0": 0, "1": 3, "2": 0, "3": 0})
+        self.assertEqual(found["nodewise_process_near_memory_bytes"][None], expected["1"])
+        self.assertEqual(found["nodewise_process_far_memory_bytes"][None], sum(expected.values()) - expected["1"])
+
+    def test_a_series_counts_the_pages_that_moved(self):
+        def pages(name):
+            return {int(area["start"], 16) // 4096 + i: owner for area in self.process(name)["areas"]
+                    for i, owner in enumerate(owners(area)) if owner >= 0}
+
+        before, after = pages("auto.json"), pages("migrated.json")
+        moved = sum(before[page] != after[page] for page in before.keys() & after.keys())
+        self.assertGreater(moved, 64)
+        self.assertEqual(self.metrics("moved.prom")["nodewise_process_moved_pages_total"], {None: moved})
 
     def test_migrate_moves_what_migratepages_would(self):
         before, after, peer = (self.areas_of(f"{name}.json") for name in ("auto", "migrated", "peer"))

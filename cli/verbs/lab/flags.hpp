@@ -1,11 +1,13 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Options that only lab has.
+// Options that only lab has, and the forms of a check's result.
 #pragma once
 
 #include "cli/frame/flags.hpp"
 
-namespace nodewise::cli::flags {
+namespace nodewise::cli {
+
+namespace flags {
 
 inline constexpr flag min_local{.name = "min-local",
                                 .value = "SHARE",
@@ -28,4 +30,16 @@ inline constexpr flag object{
 inline constexpr flag all{
     .name = "all", .group = group::selection, .help = "with `cache remove`, remove every entry"};
 
-} // namespace nodewise::cli::flags
+} // namespace flags
+
+struct checked_traffic; // in traffic_check.hpp
+/// `nodewise/traffic/1`, with the verdict as its field `check`.
+[[nodiscard]] std::string check_json(const checked_traffic& what);
+/// SARIF 2.1.0: one result for each expectation that failed.
+[[nodiscard]] std::string check_sarif(const checked_traffic& what);
+
+/// Of `check`; the other actions have JSON only.
+inline constexpr std::array check_forms = {form<checked_traffic>{&flags::json, check_json},
+                                           form<checked_traffic>{&flags::sarif, check_sarif}};
+
+} // namespace nodewise::cli

@@ -9,11 +9,11 @@
 
 namespace nodewise::cli {
 
-inline constexpr auto lab_flags = join(
-    std::array{&flags::phase, &flags::object, &flags::all, &flags::min_local,
-               &flags::max_imbalance},
-    flags::run_placement, std::array{&flags::json, &flags::output, &flags::quiet, &flags::verbose},
-    on_a_machine, every_verb);
+inline constexpr auto lab_flags =
+    join(std::array{&flags::phase, &flags::object, &flags::all, &flags::min_local,
+                    &flags::max_imbalance},
+         flags::run_placement, flags_of<check_forms>(),
+         std::array{&flags::output, &flags::quiet, &flags::verbose}, on_a_machine, every_verb);
 inline constexpr std::array lab_actions = {
     action{"list", "", "list the machines that come with nodewise"},
     action{"describe", "MACHINE",
@@ -40,14 +40,18 @@ inline constexpr std::array lab_examples = {
             "local"},
     example{"nodewise lab check --on lab:4x2 --min-local 0.99 --object a.c:41 -- ./solver",
             "check only memory allocated on this source line"},
+    example{"nodewise lab check --on lab:4x2 --min-local 0.95 -o placement.sarif -- ./solver",
+            "also write a failed check to a file that GitHub shows at the source line"},
     example{"nodewise lab check --on lab:4x2 --bind close --min-local 0.9 -- ./solver",
             "place the program as `nodewise run` does with the same options"},
     example{"nodewise lab check --on lab:4x2 --max-imbalance 1.5 --phase all -- ./solver",
             "check that the traffic is balanced over the memories"},
 };
-inline constexpr std::array<verb_flag_text, 4> lab_texts = {
+inline constexpr std::array<verb_flag_text, 5> lab_texts = {
     {{&flags::phase, "with `check`, select traffic: use (after each page was initialised), init "
                      "(while it was initialised), all"},
+     {&flags::sarif, "with `check`, print failed checks in SARIF 2.1.0, which GitHub shows at "
+                     "source lines; also chosen by a FILE.sarif after -o"},
      {&flags::verbose, "also print times and the console of the virtual machine"},
      {&flags::on, "with `check`, the virtual machine to run in (required): lab:NAME from `nodewise "
                   "lab list`, lab:NODESxCORES[xTHREADS] such as lab:4x2, or lab:./FILE.json"},

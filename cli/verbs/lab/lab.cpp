@@ -130,7 +130,7 @@ int describe(const invocation& given, const paths& from) {
 /// Refuses options of `check` elsewhere, so that a check that is not made does not seem passed.
 void refuse_check_options(const invocation& given) {
   constexpr auto of_check = join(std::array{&flags::on, &flags::min_local, &flags::max_imbalance,
-                                            &flags::phase, &flags::object},
+                                            &flags::phase, &flags::object, &flags::sarif},
                                  flags::run_placement);
   for (const flag* const only : of_check) {
     if (given.has(*only)) {

@@ -26,11 +26,6 @@ namespace {
 using traffic::locality;
 using traffic::phase;
 
-/// 64 KiB: fewer lines come from the loader and the C library, which no placement changes.
-constexpr std::uint64_t least_lines_to_judge = 1024;
-
-constexpr std::string_view of_memories = "imbalance of the memories";
-
 /// A decimal number without an exponent.
 std::optional<double> decimal(std::string_view text) {
   const auto value = parse_real(text, std::chars_format::fixed);
@@ -72,10 +67,6 @@ locality sum(const traffic_limits& asked, Of&& in_phase) {
     }
   }
   return all;
-}
-
-std::string when_text(const traffic_limits& asked) {
-  return asked.when ? fmt::format("in {}", traffic::phase_name(*asked.when)) : "in both phases";
 }
 
 [[noreturn]] void refuse_object(const std::string& asked, const traffic::summary& found) {
@@ -196,6 +187,10 @@ void print_verdict(const traffic_verdict& verdict, const traffic_limits& asked,
 
 } // namespace
 
+std::string when_text(const traffic_limits& asked) {
+  return asked.when ? fmt::format("in {}", traffic::phase_name(*asked.when)) : "in both phases";
+}
+
 traffic_limits read_traffic_limits(const invocation& given) {
   traffic_limits asked;
   if (const auto text = given.text(flags::min_local)) {
@@ -223,13 +218,13 @@ traffic_limits read_traffic_limits(const invocation& given) {
 
 traffic_verdict judge_traffic(const traffic::summary& found, const traffic_limits& asked) {
   traffic_verdict verdict;
-  const auto add_share = [&](std::string what, const locality& where) {
+  const auto add_share = [&](expectation of, std::string what, const locality& where) {
     const auto share = where.total() >= least_lines_to_judge ? where.share() : std::nullopt;
     verdict.findings.push_back(
-        {std::move(what), share, *asked.min_local, share && *share >= *asked.min_local});
+        {of, std::move(what), share, *asked.min_local, share && *share >= *asked.min_local});
   };
   if (asked.min_local && asked.objects.empty()) {
-    add_share("all traffic",
+    add_share(expectation::local, "all traffic",
               sum(asked, [&](phase when) { return traffic::totals(found.all, when).where; }));
   }
   for (const std::string& name : asked.objects) {
@@ -244,12 +239,12 @@ traffic_verdict judge_traffic(const traffic::summary& found, const traffic_limit
     if (!known) {
       refuse_object(name, found);
     }
-    add_share(name, where);
+    add_share(expectation::object_local, name, where);
   }
   if (asked.max_imbalance) {
     const auto ratio = traffic::imbalance(traffic::memory_loads(found.all, asked.when));
-    verdict.findings.push_back({std::string(of_memories), ratio, *asked.max_imbalance,
-                                ratio && *ratio <= *asked.max_imbalance});
+    verdict.findings.push_back({expectation::balanced, "imbalance of the memories", ratio,
+                                *asked.max_imbalance, ratio && *ratio <= *asked.max_imbalance});
   }
   verdict.offending = found;
   verdict.offending.judged = phase_to_show(found, asked);
@@ -274,7 +269,7 @@ std::string traffic_verdict::text(const traffic_limits& asked) const {
     if (!each.found) {
       text += fmt::format("nothing was counted, or too little to judge (fewer than {} lines)",
                           least_lines_to_judge);
-    } else if (each.what == of_memories) {
+    } else if (each.of == expectation::balanced) {
       text += fmt::format("{:.2f} (at most {:.2f} required)", *each.found, each.limit);
     } else {
       text += fmt::format("{} local (at least {} required)", report::format_percent(*each.found),
@@ -288,12 +283,18 @@ nlohmann::ordered_json traffic_verdict::json(const traffic_limits& asked) const 
   const auto finding_json = [](const finding& each) -> nlohmann::ordered_json {
     return {{"what", each.what},
             {"found", report::or_unavailable(each.found)},
-            {each.what == of_memories ? "at_most" : "at_least", each.limit},
+            {each.of == expectation::balanced ? "at_most" : "at_least", each.limit},
             {"passed", each.passed}};
   };
   return {{"passed", passed()},
           {"phase", asked.when ? traffic::to_string(*asked.when) : "all"},
           {"findings", report::json_list(findings, finding_json)}};
+}
+
+std::string check_json(const checked_traffic& what) {
+  auto result = traffic_json(what.found, what.on, what.settings);
+  result["check"] = what.verdict.json(what.asked);
+  return report::json_text(result);
 }
 
 int verbs::lab_check(const invocation& given) {
@@ -310,11 +311,10 @@ int verbs::lab_check(const invocation& given) {
   }
   const traffic::summary found = traffic::summarise(run.read());
   const traffic_verdict verdict = judge_traffic(found, asked);
-  write_form<json_maker>(given, json_only, [&] {
-    auto result = traffic_json(found, machine.machine(), guest_settings(given, found.all));
-    result["check"] = verdict.json(asked);
-    return result;
-  });
+  const auto settings = guest_settings(given, found.all);
+  write_form(
+      given, check_forms,
+      checked_traffic{found, machine.machine(), settings, asked, verdict, given.program.front()});
   print_verdict(verdict, asked, given);
   return verdict.passed() ? exit_code::ok : exit_code::check_failed;
 }

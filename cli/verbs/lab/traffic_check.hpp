@@ -5,6 +5,8 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <nodewise/machine.hpp>
+
 #include "cli/frame/invocation.hpp"
 #include "traffic/summary.hpp"
 
@@ -20,9 +22,17 @@ struct traffic_limits {
 /// Reads the options. Throws `error` (usage) for invalid numbers, and if no limit is given.
 [[nodiscard]] traffic_limits read_traffic_limits(const invocation& given);
 
+/// What a check expects.
+enum class expectation {
+  local,        ///< of all traffic
+  object_local, ///< of an object's traffic
+  balanced,     ///< the loads of the memories
+};
+
 struct traffic_verdict {
   struct finding {
-    std::string what;            ///< "all traffic", an object, "imbalance"
+    expectation of = expectation::local;
+    std::string what;            ///< "all traffic", an object, "imbalance of the memories"
     std::optional<double> found; ///< nothing: no traffic
     double limit = 0;
     bool passed = false;
@@ -36,6 +46,23 @@ struct traffic_verdict {
   [[nodiscard]] std::string text(const traffic_limits& asked) const;
   [[nodiscard]] nlohmann::ordered_json json(const traffic_limits& asked) const;
 };
+
+/// What the forms of the result (flags.hpp) are written from.
+struct checked_traffic {
+  const traffic::summary& found;
+  const machine& on;
+  const nlohmann::ordered_json& settings; ///< of the virtual machine
+  const traffic_limits& asked;
+  const traffic_verdict& verdict;
+  std::string program; ///< its name as typed
+};
+
+/// Fewer cache lines are too few to judge: 64 KiB. They come from the loader and the C library,
+/// which no placement changes.
+inline constexpr std::uint64_t least_lines_to_judge = 1024;
+
+/// "in use", "in both phases".
+[[nodiscard]] std::string when_text(const traffic_limits& asked);
 
 /// Throws `error` (usage) for an unknown object, and lists the known ones. If nothing was counted,
 /// the check fails.

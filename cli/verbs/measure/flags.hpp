@@ -103,8 +103,12 @@ struct reported_measurement; // in view.hpp
 /// The machine and the matrices of its figures, as a picture.
 [[nodiscard]] std::string reported_measurement_svg(const reported_measurement& what);
 
+/// One row for each figure.
+[[nodiscard]] std::string reported_measurement_csv(const reported_measurement& what);
+
 inline constexpr std::array measure_forms = {
     form<reported_measurement>{&flags::json, reported_measurement_json},
+    form<reported_measurement>{&flags::csv, reported_measurement_csv},
     form<reported_measurement>{&flags::svg, reported_measurement_svg}};
 
 } // namespace nodewise::cli

@@ -99,6 +99,10 @@ struct reported_prediction; // in view.hpp
 /// `nodewise/prediction/2`.
 [[nodiscard]] std::string model_json(const reported_prediction& what);
 
-inline constexpr std::array model_forms = {form<reported_prediction>{&flags::json, model_json}};
+/// One row for each predicted time: of the question as asked, then of the other placements.
+[[nodiscard]] std::string model_csv(const reported_prediction& what);
+
+inline constexpr std::array model_forms = {form<reported_prediction>{&flags::json, model_json},
+                                           form<reported_prediction>{&flags::csv, model_csv}};
 
 } // namespace nodewise::cli

@@ -6,6 +6,7 @@
 
 #include "cli/verbs/pages/flags.hpp"
 #include "cli/verbs/pages/view.hpp"
+#include "report/csv.hpp"
 
 namespace nodewise::cli {
 
@@ -32,8 +33,8 @@ std::string process_rows(double time_s, const observe::page_map& map, const mach
     const auto threads = std::ranges::count(map.threads, number, &observe::thread_facts::node);
     const auto active = std::ranges::count_if(
         map.threads, [&](const auto& thread) { return thread.node == number && thread.active; });
-    text += fmt::format("{:.3f},{},{},{},{},{}\n", time_s, map.pid, name, count * map.page_bytes,
-                        threads, active);
+    text += report::csv_line(
+        {fmt::format("{:.3f}", time_s), map.pid, name, count * map.page_bytes, threads, active});
   };
   for (const auto& [node, count] : pages) {
     add(fmt::format("{}", node), count, node);
@@ -47,8 +48,10 @@ std::string process_rows(double time_s, const observe::page_map& map, const mach
 } // namespace
 
 std::string pages_csv(const pages_result& what) {
-  std::string text =
-      what.continued ? "" : "time_s,process,node,resident_bytes,threads,active_threads\n";
+  std::string text = what.continued
+                         ? ""
+                         : report::csv_line({"time_s", "process", "node", "resident_bytes",
+                                             "threads", "active_threads"});
   for (const pages_sample& sample : what.samples) {
     const std::chrono::duration<double> since = sample.when.time_since_epoch();
     for (const observe::page_map& map : sample.processes) {

@@ -62,9 +62,12 @@ struct pages_result; // in view.hpp
 [[nodiscard]] std::string pages_json(const pages_result& what);
 /// One row for each process and node; times in seconds since 1970.
 [[nodiscard]] std::string pages_csv(const pages_result& what);
+/// One exposition for each sample.
+[[nodiscard]] std::string pages_openmetrics(const pages_result& what);
 
 inline constexpr std::array pages_forms = {
     form<pages_result>{&flags::json, pages_json},
-    form<pages_result>{&flags::csv, pages_csv, /*in_parts=*/true}};
+    form<pages_result>{&flags::csv, pages_csv, form_growth::in_parts},
+    form<pages_result>{&flags::openmetrics, pages_openmetrics, form_growth::anew}};
 
 } // namespace nodewise::cli

@@ -15,9 +15,10 @@ inline constexpr auto pages_flags =
          flags_of<pages_forms>(),
          std::array<flag_list, 3>{&flags::output, &flags::strict, &flags::quiet}, on_a_machine,
          every_verb);
-inline constexpr std::array<excluded_pair, 3> pages_excludes = {{{&flags::watch, &flags::json},
-                                                                 {&flags::csv, &flags::totals},
-                                                                 {&flags::watch, &flags::output}}};
+inline constexpr std::array<excluded_pair, 3> pages_excludes = {
+    {{&flags::watch, &flags::json},
+     {&flags::csv, &flags::totals},
+     {&flags::openmetrics, &flags::totals}}};
 inline constexpr std::array pages_examples = {
     example{"nodewise pages 4711", "draw where the pages of process 4711 are"},
     example{"nodewise pages --watch=2 -p 4711", "redraw every two seconds"},
@@ -25,6 +26,8 @@ inline constexpr std::array pages_examples = {
             "start a program and examine it just before it ends"},
     example{"nodewise pages --csv --interval 1 -o pages.csv 4711 4712",
             "record how much memory two processes have on each node over time"},
+    example{"nodewise pages --interval 15 -o /srv/metrics/4711.prom 4711",
+            "every 15 seconds, replace a file that node_exporter reads for Prometheus"},
     example{"nodewise pages -p 4711 --migrate 0:1", "move the pages on node 0 to node 1"},
 };
 inline constexpr std::array<verb_flag_text, 3> pages_texts = {

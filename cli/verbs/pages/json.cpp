@@ -101,6 +101,7 @@ ordered_json process_json(const observe::page_map& map) {
   one["counted_mappings"] = map.counted;
   one["page_bytes"] = map.page_bytes;
   one["query_seconds"] = map.query_seconds;
+  report::add_if_any(one, "moved_pages", map.moved);
   one["notes"] = map.notes;
   one["threads"] = json_list(map.threads, thread_json);
   one["totals"] = totals_json(map);

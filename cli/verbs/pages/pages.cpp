@@ -58,7 +58,7 @@ std::string settings_text() {
 struct request {
   explicit request(const invocation& from)
       : given(from), where(topology::from_sysfs()),
-        how{best_method(from), from.text(flags::method).value_or("auto") == "auto", nullptr},
+        how{best_method(from), from.text(flags::method).value_or("auto") == "auto", nullptr, false},
         view{from.has(flags::all_mappings), from.has(flags::totals), settings_text()},
         every(from.time(flags::interval, least_time)) {
     if (!every && from.has(flags::watch)) {
@@ -68,6 +68,7 @@ struct request {
     if (!every && looks > 1) {
       every = usual_time;
     }
+    how.follows = every.has_value();
   }
 
   const invocation& given;
@@ -93,9 +94,20 @@ void check(const invocation& given, const std::vector<int>& pids) {
     throw error(error_kind::usage, option_name(flags::migrate), "it takes exactly one process",
                 "write nodewise pages -p PID --migrate FROM:TO");
   }
+  if (given.has(flags::watch) && given.has(flags::output) &&
+      form_to_write(given) != &flags::openmetrics) {
+    throw error(error_kind::usage, "--watch and --output", "they cannot be combined",
+                "leave one of them out; only --openmetrics replaces the file at each sample");
+  }
 }
 
-/// Prints text, and CSV without -o, as samples arrive; writes the rest as one document at the end.
+form_growth growth_of(const flag* form) {
+  const auto found = std::ranges::find(pages_forms, form, &cli::form<pages_result>::by);
+  return found == pages_forms.end() ? form_growth::at_the_end : found->grows;
+}
+
+/// Prints text, and the forms that can be written in parts, as samples arrive. A form that is
+/// written anew replaces its file at each sample. The rest is one document at the end.
 class sample_writer {
  public:
   sample_writer(const request& asked, int text_to) : asked_(asked), text_to_(text_to) {}
@@ -116,21 +128,24 @@ class sample_writer {
     }
     if (form_ != nullptr) {
       samples_.push_back(std::move(sample));
-      if (in_parts_) {
+      if (grows_ != form_growth::at_the_end) {
         take_samples();
       }
       if (prints_parts()) {
         write_out(std::exchange(document_, {}));
+      } else if (grows_ == form_growth::anew) {
+        write_result(std::exchange(document_, {}), asked_.given);
       }
     }
     ++count;
   }
 
   void finish() {
-    if (form_ == nullptr || prints_parts()) {
+    const bool is_written = prints_parts() || (grows_ == form_growth::anew && count != 0);
+    if (form_ == nullptr || is_written) {
       return;
     }
-    if (!in_parts_ || count == 0) {
+    if (grows_ == form_growth::at_the_end || count == 0) {
       take_samples();
     }
     write_result(document_, asked_.given);
@@ -139,10 +154,13 @@ class sample_writer {
   std::size_t count = 0;
 
  private:
-  [[nodiscard]] bool prints_parts() const { return in_parts_ && !asked_.given.has(flags::output); }
+  [[nodiscard]] bool prints_parts() const {
+    return grows_ != form_growth::at_the_end && !asked_.given.has(flags::output);
+  }
   /// Adds them to the document: a long series of maps would take too much memory.
   void take_samples() {
-    const pages_result all{samples_, asked_.where.machine(), in_parts_ && count != 0};
+    const pages_result all{samples_, asked_.where.machine(),
+                           grows_ == form_growth::in_parts && count != 0};
     document_ += written(*form_, pages_forms, all);
     samples_.clear();
   }
@@ -150,8 +168,7 @@ class sample_writer {
   const request& asked_;
   int text_to_;
   const flag* form_ = form_to_write(asked_.given);
-  bool in_parts_ = std::ranges::any_of(
-      pages_forms, [&](const auto& each) { return each.by == form_ && each.in_parts; });
+  form_growth grows_ = growth_of(form_);
   std::string document_;              ///< not yet written
   std::vector<pages_sample> samples_; ///< not yet in the document
 };

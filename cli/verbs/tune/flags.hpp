@@ -133,6 +133,10 @@ struct tuned; // in view.hpp
 /// `nodewise/tune/1`.
 [[nodiscard]] std::string tune_json(const tuned& what);
 
-inline constexpr std::array tune_forms = {form<tuned>{&flags::json, tune_json}};
+/// One row for each figure of each setting.
+[[nodiscard]] std::string tune_csv(const tuned& what);
+
+inline constexpr std::array tune_forms = {form<tuned>{&flags::json, tune_json},
+                                          form<tuned>{&flags::csv, tune_csv}};
 
 } // namespace nodewise::cli

@@ -20,7 +20,7 @@ inline constexpr auto tune_flags = join(
     std::array<flag_list, 5>{&flags::write_plan, &flags::dry_run, &flags::output, &flags::strict,
                              &flags::quiet},
     on_a_machine, every_verb);
-inline constexpr std::array<excluded_pair, 21> tune_excludes = {
+inline constexpr std::array<excluded_pair, 22> tune_excludes = {
     {{&flags::region, &flags::phase},
      {&flags::region, &flags::figure},
      {&flags::region, &flags::figure_file},
@@ -33,6 +33,7 @@ inline constexpr std::array<excluded_pair, 21> tune_excludes = {
      {&flags::candidates, &flags::plan},
      {&flags::candidates, &flags::profiled_plan},
      {&flags::dry_run, &flags::json},
+     {&flags::dry_run, &flags::csv},
      {&flags::dry_run, &flags::output},
      {&flags::on, &flags::traffic},
      {&flags::region, &flags::traffic},

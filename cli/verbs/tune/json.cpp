@@ -45,19 +45,6 @@ std::string_view verdict_word(tune::verdict what, bool interrupted) {
   return "none";
 }
 
-std::string_view state_word(tune::candidate_state what) {
-  switch (what) {
-  case tune::candidate_state::set_aside:
-    return "set aside";
-  case tune::candidate_state::disqualified:
-    return "disqualified";
-  case tune::candidate_state::racing:
-  case tune::candidate_state::leader:
-    break;
-  }
-  return "raced to the end";
-}
-
 ordered_json candidate_json(const tuned& what, std::size_t i) {
   const tune::candidate_standing& of = what.standing.candidates[i];
   ordered_json made = {{"setting", tune::text(what.settings[i])},
@@ -100,19 +87,39 @@ ordered_json candidate_json(const tuned& what, std::size_t i) {
 
 } // namespace
 
+std::string_view state_word(tune::candidate_state what) {
+  switch (what) {
+  case tune::candidate_state::set_aside:
+    return "set aside";
+  case tune::candidate_state::disqualified:
+    return "disqualified";
+  case tune::candidate_state::racing:
+  case tune::candidate_state::leader:
+    break;
+  }
+  return "raced to the end";
+}
+
+std::string figure_name(const tune::figure_source& of) {
+  if (of.modelled) {
+    return "predicted time";
+  }
+  if (of.marked) {
+    return "time between marks";
+  }
+  return of.is_wall_time() ? "wall time" : of.pattern.value_or("file");
+}
+
 std::string tune_json(const tuned& what) {
   ordered_json all = report::envelope("tune", 1, machine_json(what.on.machine()),
                                       settings_json(sys::real_kernel()));
   all["command"] = what.program;
+  all["figure"] = figure_name(what.figure);
   if (what.figure.modelled) {
-    all["figure"] = "predicted time";
     all["on"] = what.lab;
     all["phase"] = *what.figure.modelled;
   } else if (what.figure.marked) {
-    all["figure"] = "time between marks";
     all["phase"] = *what.figure.marked;
-  } else {
-    all["figure"] = what.figure.is_wall_time() ? "wall time" : what.figure.pattern.value_or("file");
   }
   all["higher_is_better"] = what.figure.higher_is_better;
   all["verdict"] = verdict_word(what.standing.result, what.interrupted);

@@ -45,6 +45,11 @@ struct other_figure {
 /// Of a setting: the wall time, if another figure decides, and those of `also`.
 [[nodiscard]] std::vector<other_figure> other_figures(const tuned& what, std::size_t candidate);
 
+// Words of the forms for programs.
+[[nodiscard]] std::string_view state_word(tune::candidate_state what);
+/// "wall time", "predicted time", or the pattern that finds it.
+[[nodiscard]] std::string figure_name(const tune::figure_source& of);
+
 /// The command line that starts the program with this setting.
 [[nodiscard]] std::string line_of(const tuned& what, std::size_t candidate);
 
