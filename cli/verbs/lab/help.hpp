@@ -40,7 +40,7 @@ inline constexpr std::array lab_examples = {
             "local"},
     example{"nodewise lab check --on lab:4x2 --min-local 0.99 --object a.c:41 -- ./solver",
             "check only memory allocated on this source line"},
-    example{"nodewise lab check --on lab:4x2 --min-local 0.95 -o placement.sarif -- ./solver",
+    example{"nodewise lab check --on lab:4x2 --min-local 0.95 -o check.sarif -- ./solver",
             "also write a failed check to a file that GitHub shows at the source line"},
     example{"nodewise lab check --on lab:4x2 --bind close --min-local 0.9 -- ./solver",
             "place the program as `nodewise run` does with the same options"},

@@ -59,8 +59,7 @@ ordered_json message(std::string_view text) {
 
 fs::path current_folder() {
   std::error_code failed;
-  fs::path folder = fs::current_path(failed);
-  return failed ? fs::path() : folder;
+  return fs::current_path(failed); // empty if it fails
 }
 
 /// Relative to the current folder; nullopt for a file elsewhere.
@@ -148,6 +147,7 @@ std::vector<blamed> blamed_for_imbalance(const checked_traffic& what) {
            std::pair(a.first, std::string_view(b.second->name.label));
   });
   std::vector<blamed> all;
+  all.reserve(sites.size());
   for (const auto& [lines, site] : sites) {
     all.push_back(
         {site->name, fmt::format("Allocates {}: the memory of node {} moved {} of it.",
@@ -163,6 +163,7 @@ std::vector<blamed> blamed_for(const traffic_verdict::finding& of, const checked
   }
   const traffic::summary& worst = what.verdict.offending;
   std::vector<blamed> all;
+  all.reserve(worst.lines.size());
   for (const traffic::source_line& line : worst.lines) { // none if objects are checked
     all.push_back(
         {line.name, fmt::format("Reads memory: {} in {}.",

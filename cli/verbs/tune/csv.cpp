@@ -37,9 +37,10 @@ std::string setting_row(const tuned& what, std::size_t i) {
                                 of.race_runs,
                                 of.confirmation_runs,
                                 known_if(what.settings[i].cores != 0, what.settings[i].cores)};
-  if (!what.forecasts.empty() && what.forecasts[i].has_value()) {
-    const tune::forecast& ahead = *what.forecasts[i];
-    row.insert(row.end(), {ahead.likely, ahead.low, ahead.high});
+  const std::optional<tune::forecast> none;
+  const std::optional<tune::forecast>& ahead = what.forecasts.empty() ? none : what.forecasts[i];
+  if (ahead) {
+    row.insert(row.end(), {ahead->likely, ahead->low, ahead->high});
   } else {
     row.insert(row.end(), 3, "");
   }
