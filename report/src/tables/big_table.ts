@@ -72,7 +72,12 @@ function printed(rows: Rows, view: HTMLElement, shown: () => number): void {
 }
 
 /** Makes the table show all of its data. `name` is what screen readers call it. */
-export function makeBigTable(table: HTMLTableElement, data: TableData, opener: StripOpener, name = nameOf(table)): void {
+export function makeBigTable(
+  table: HTMLTableElement,
+  data: TableData,
+  opener: StripOpener,
+  name = nameOf(table),
+): void {
   const texts = data.rows.map((row) => data.columns.map((_, column) => textOf(row[column])));
   // One types 10000 for what is shown in groups.
   const searched = texts.map((row) => row.join(" ").replaceAll("\u202f", "").toLowerCase());

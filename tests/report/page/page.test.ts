@@ -191,7 +191,8 @@ onPage("a command is copied as it is seen", async (page) => {
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
   await page.getByRole("button", { name: /^Copy/ }).click();
   await page.getByText("Copied").first().waitFor();
-  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), "nodewise run --plan a.toml -- ./solver '<b>'");
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  assert.equal(copied, "nodewise run --plan a.toml -- ./solver '<b>'");
 });
 
 onPage("an address opens the closed part that it points into", async (page) => {
