@@ -218,6 +218,11 @@ onPage("on paper everything is open and light, and afterwards as before", async 
   assert.equal(await page.locator("details[open]").count(), 0);
 });
 
+onPage("on a phone the page itself does not scroll sideways", async (page) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.waitForFunction(() => document.documentElement.scrollWidth <= 390);
+});
+
 async function findings(page: Page): Promise<string[]> {
   await page.evaluate(readFileSync("node_modules/axe-core/axe.min.js", "utf8"));
   return page.evaluate(async () => {
