@@ -49,8 +49,9 @@ async function tests(kind) {
   const from = resolve(here, "../tests/report", kind);
   const to = join(here, "build", kind);
   rmSync(to, { recursive: true, force: true });
+  const starts = readdirSync(from).filter((name) => /^figures\.ts$|\.test\.ts$/.test(name));
   await build({
-    entryPoints: readdirSync(from).filter((name) => /^figures\.ts$|\.test\.ts$/.test(name)).map((name) => join(from, name)),
+    entryPoints: starts.map((name) => join(from, name)),
     outdir: to,
     outExtension: { ".js": ".mjs" },
     bundle: true,

@@ -74,7 +74,9 @@ class Chart {
 
 /** The figures as a table, made when it is opened, unless the page already has one beside the picture. */
 function addTable(place: HTMLElement, data: ChartData, name: string): void {
-  if (place.closest("figure")?.querySelector("details table")) return;
+  const figure = place.closest("figure");
+  const next = figure?.nextElementSibling;
+  if (figure?.querySelector("details table") || (next?.matches("details") && next.querySelector("table"))) return;
   const details = element("details", {}, element("summary", {}, "Show as table"));
   const fill = (): void => {
     if (details.querySelector("table")) return;
@@ -87,7 +89,7 @@ function addTable(place: HTMLElement, data: ChartData, name: string): void {
 }
 
 export function makeChart(place: HTMLElement, data: ChartData): void {
-  const name = nameOf(place);
+  const name = place.querySelector("svg > title")?.textContent?.trim() || nameOf(place);
   new Chart(place, data, name);
   addTable(place, data, name);
 }

@@ -1,6 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 // The drawing of a chart, by Observable Plot.
-import { areaY, dot, lineY, plot, pointer, pointerX, ruleX, ruleY, stackY, tip, type Markish } from "@observablehq/plot";
+import { areaY, dot, lineY, plot, pointer, pointerX, ruleX, ruleY, stackY, tip } from "@observablehq/plot";
+import type { Markish } from "@observablehq/plot";
 import { seriesMark, type SeriesMark } from "../colours";
 import type { ChartData } from "../data";
 import { labelled, short } from "../numbers";
@@ -21,7 +22,8 @@ function linesOf(rows: Row[], { dashes }: SeriesMark): Markish[] {
   if (intervals.length > 0) {
     marks.push(areaY(intervals, { x: "x", y1: "low", y2: "high", fill: "colour", fillOpacity: 0.2, clip: true }));
   }
-  marks.push(lineY(rows, { x: "x", y: "y", stroke: "colour", z: null, strokeWidth: 2, strokeDasharray: dashes, clip: true }));
+  const line = { stroke: "colour", z: null, strokeWidth: 2, strokeDasharray: dashes };
+  marks.push(lineY(rows, { x: "x", y: "y", ...line, clip: true }));
   if (rows.length <= FEW_POINTS) marks.push(dot(rows, { x: "x", y: "y", fill: "colour", r: 2.5, clip: true }));
   return marks;
 }
@@ -49,6 +51,14 @@ function marksOf(chart: ChartData, rows: Row[]): Markish[] {
   return [...all, tip(rows, pointer(at))];
 }
 
+const STYLE = {
+  background: "transparent",
+  color: "inherit",
+  fontFamily: "inherit",
+  fontSize: "12px",
+  overflow: "visible",
+};
+
 /** A chart as an SVG picture of `view.width` pixels. `scale("x")` of it goes from values to pixels and back. */
 export function drawn(chart: ChartData, view: View): ReturnType<typeof plot> {
   const { x, y } = chart;
@@ -57,7 +67,7 @@ export function drawn(chart: ChartData, view: View): ReturnType<typeof plot> {
     width: view.width,
     height: Math.round(Math.min(360, Math.max(220, view.width * 0.5))),
     marginLeft: 64,
-    style: { background: "transparent", color: "inherit", fontFamily: "inherit", fontSize: "12px", overflow: "visible" },
+    style: STYLE,
     x: {
       type: x.log ? "log" : "linear",
       label: labelled(x.label, x.unit),

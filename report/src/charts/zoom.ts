@@ -35,7 +35,8 @@ export function watchDragging(picture: SVGSVGElement, onRange: (from: number, to
   let from: number | undefined;
   const frame = svg("rect", { class: "report-drag", y: "0", height: "100%", width: "0" });
   // Plot stops presses that fix a tooltip, so they are taken before it sees them.
-  const on = (type: "pointerdown" | "pointermove" | "pointerup" | "pointercancel", act: (event: PointerEvent) => void) =>
+  type Pointing = "pointerdown" | "pointermove" | "pointerup" | "pointercancel";
+  const on = (type: Pointing, act: (event: PointerEvent) => void): void =>
     picture.addEventListener(type, act, { capture: true });
   on("pointerdown", (event) => {
     // A finger scrolls the page.

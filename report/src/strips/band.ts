@@ -28,7 +28,8 @@ export function bandView(
   onOther: (step: -1 | 1, page: number) => void,
 ): BandView {
   const { picture, frame } = drawBand(runs, strip.pages);
-  const walked = element("div", { class: "report-band", role: "application", tabindex: "0", "aria-label": title }, picture);
+  const keys = { class: "report-band", role: "application", tabindex: "0", "aria-label": title };
+  const walked = element("div", keys, picture);
   const note = runs.length === 0 ? [element("p", {}, "No page is known here.")] : [];
   const part = element("div", {}, element("h3", {}, title), walked, ...note);
   let at = 0;

@@ -37,6 +37,14 @@ function setWidths(table: HTMLTableElement, characters: number[]): void {
   table.style.minWidth = `calc(${lengths.join(" + ") || "0px"})`;
 }
 
+/** On a phone, texts that may break anywhere would become columns of single letters. */
+function setLeastWidths(headers: HTMLElement[], columns: Column[], texts: string[][]): void {
+  const characters = widths(columns.map(() => ""), texts);
+  headers.forEach((header, column) => {
+    if (columns[column]?.kind !== "number") header.style.minWidth = `${Math.min(14, characters[column] ?? 0)}ch`;
+  });
+}
+
 function searchField(name: string): { line: HTMLElement; input: HTMLInputElement; count: HTMLElement } {
   const id = newId();
   const input = element("input", { type: "search", id, autocomplete: "off", spellcheck: "false" });
@@ -72,14 +80,20 @@ function printed(rows: Rows, view: HTMLElement, shown: () => number): void {
 }
 
 /** Makes the table show all of its data. `name` is what screen readers call it. */
-export function makeBigTable(table: HTMLTableElement, data: TableData, opener: StripOpener, name = nameOf(table)): void {
+export function makeBigTable(
+  table: HTMLTableElement,
+  data: TableData,
+  opener: StripOpener,
+  name = nameOf(table),
+): void {
   const texts = data.rows.map((row) => data.columns.map((_, column) => textOf(row[column])));
   // One types 10000 for what is shown in groups.
   const searched = texts.map((row) => row.join(" ").replaceAll("\u202f", "").toLowerCase());
   const headers = headerCells(table, data.columns);
   headers.forEach((header, column) => header.classList.add(`report-${data.columns[column]?.kind ?? "text"}`));
   const isWhole = data.rows.length <= ROWS_OF_WHOLE;
-  if (!isWhole) setWidths(table, widths(headers.map((header) => header.textContent ?? ""), texts));
+  if (isWhole) setLeastWidths(headers, data.columns, texts);
+  else setWidths(table, widths(headers.map((header) => header.textContent ?? ""), texts));
   table.setAttribute("aria-rowcount", String(data.rows.length + 1));
   const { line, input, count } = searchField(name);
   const view = scrolled(table, name);

@@ -69,15 +69,22 @@ function data(): ReportData {
 function staticTable({ columns, rows: all }: NonNullable<ReportData["tables"]>[string]): string {
   const head = columns.map(({ title }) => `<th scope="col">${escaped(title)}</th>`).join("");
   const text = (cell: Cell): string => (cell !== null && typeof cell === "object" ? cell.text : String(cell));
-  const body = all.slice(0, 50).map((row) => `<tr>${row.map((cell) => `<td>${escaped(text(cell))}</td>`).join("")}</tr>`);
-  return `<div class="scroll" tabindex="0" role="region" aria-label="Arrays"><table data-table="arrays"><thead><tr>${head}</tr></thead><tbody>${body.join("")}</tbody></table></div>
+  const cells = (row: Cell[]): string => row.map((cell) => `<td>${escaped(text(cell))}</td>`).join("");
+  const body = all.slice(0, 50).map((row) => `<tr>${cells(row)}</tr>`);
+  return `<div class="scroll" tabindex="0" role="region" aria-label="Arrays"><table data-table="arrays">
+<thead><tr>${head}</tr></thead>
+<tbody>${body.join("")}</tbody></table></div>
 <p class="remark">50 of ${ROWS} rows.</p>`;
 }
 
+const NUMBERS = `<details><summary>Numbers</summary><table><thead><tr><th>time</th></tr></thead>
+<tbody><tr><td>1</td></tr></tbody></table></details>`;
+
 function figures(): string {
   return ["lines", "areas", "points"].map((id) => `<figure><figcaption>Bandwidth as ${id}</figcaption>
-<div data-chart="${id}"><svg role="img" aria-label="${id}" width="600" height="300"><rect width="600" height="300" fill="gray"/></svg></div>
-${id === "lines" ? "<details><summary>Numbers</summary><table><thead><tr><th>time</th></tr></thead><tbody><tr><td>1</td></tr></tbody></table></details>" : ""}
+<div data-chart="${id}"><svg role="img" aria-label="${id}" width="600" height="300">
+<rect width="600" height="300" fill="gray"/></svg></div>
+${id === "lines" ? NUMBERS : ""}
 </figure>`).join("\n");
 }
 
@@ -93,7 +100,8 @@ const STYLE = `
 @media (prefers-color-scheme: dark) { :root:not([data-theme=light]) { --ink: #e8e8e8; --paper: #16181c; } }
 :root[data-theme=dark] { --ink: #e8e8e8; --paper: #16181c; }
 :root[data-theme=light] { --ink: #1b1b1b; --paper: #fff; }
-body { font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; padding: 1em; max-width: 70em; color: var(--ink); background: var(--paper); }
+body { font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; padding: 1em; max-width: 70em; }
+body { color: var(--ink); background: var(--paper); }
 nav a { color: inherit; margin-right: 1em; } figure { margin: 1em 0; } pre { overflow-x: auto; }`;
 
 /** The page, with the bundle of a folder. */
@@ -101,16 +109,19 @@ export function page(bundle: string): string {
   const read = (name: string): string => readFileSync(join(bundle, name), "utf8");
   const all = data();
   const json = JSON.stringify(all).replaceAll("<", "\\u003c");
-  const csp = `default-src 'none'; style-src 'unsafe-inline'; script-src '${read("report.js.sha256").trim()}'; img-src data:`;
+  const hash = read("report.js.sha256").trim();
+  const csp = `default-src 'none'; style-src 'unsafe-inline'; script-src '${hash}'; img-src data:`;
   const table = all.tables?.["arrays"];
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Report</title>
 <meta name="viewport" content="width=device-width"><meta http-equiv="Content-Security-Policy" content="${csp}">
 <style>${STYLE}</style><style>${read("report.css")}</style></head><body>
 <header><h1>Report of solver</h1></header>
 <nav aria-label="Sections"><a href="#arrays">Arrays</a><a href="#charts">Charts</a><a href="#plan">Plan</a></nav>
-<main><section id="arrays" aria-labelledby="h-arrays"><h2 id="h-arrays">Arrays</h2>${table ? staticTable(table) : ""}</section>
+<main><section id="arrays" aria-labelledby="h-arrays"><h2 id="h-arrays">Arrays</h2>
+${table ? staticTable(table) : ""}</section>
 <section id="charts" aria-labelledby="h-charts"><h2 id="h-charts">Charts</h2>${figures()}</section>
-<section id="plan" aria-labelledby="h-plan"><h2 id="h-plan">Plan</h2><pre class="command"><code data-copy>nodewise run --plan a.toml -- ./solver '&lt;b&gt;'</code></pre>
+<section id="plan" aria-labelledby="h-plan"><h2 id="h-plan">Plan</h2>
+<pre class="command"><code data-copy>nodewise run --plan a.toml -- ./solver '&lt;b&gt;'</code></pre>
 ${smallTable()}</section></main>
 <script type="application/json" id="report-data">${json}</script><script>${read("report.js")}</script></body></html>`;
 }

@@ -191,7 +191,8 @@ onPage("a command is copied as it is seen", async (page) => {
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
   await page.getByRole("button", { name: /^Copy/ }).click();
   await page.getByText("Copied").first().waitFor();
-  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), "nodewise run --plan a.toml -- ./solver '<b>'");
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  assert.equal(copied, "nodewise run --plan a.toml -- ./solver '<b>'");
 });
 
 onPage("an address opens the closed part that it points into", async (page) => {
@@ -215,6 +216,11 @@ onPage("on paper everything is open and light, and afterwards as before", async 
   await page.evaluate(() => window.dispatchEvent(new Event("afterprint")));
   assert.equal(await page.locator("html").getAttribute("data-theme"), "dark");
   assert.equal(await page.locator("details[open]").count(), 0);
+});
+
+onPage("on a phone the page itself does not scroll sideways", async (page) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.waitForFunction(() => document.documentElement.scrollWidth <= 390);
 });
 
 async function findings(page: Page): Promise<string[]> {
