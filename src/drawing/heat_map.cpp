@@ -2,6 +2,7 @@
 #include "drawing/heat_map.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include <fmt/core.h>
@@ -148,7 +149,8 @@ area draw(svg& into, point at, const heat_map& what) {
 }
 
 std::string figure_text(double value) {
-  return fmt::format("{:.4g}", value);
+  const bool is_whole = std::abs(value) >= 9999.5 && std::abs(value) < 9'999'999.5;
+  return is_whole ? fmt::format("{:.0f}", value) : fmt::format("{:.4g}", value);
 }
 
 } // namespace nodewise::drawing

@@ -28,7 +28,8 @@ struct heat_map {
 /// and unit belongs to each. Returns the area that it takes.
 area draw(svg& into, point at, const heat_map& what);
 
-/// As figures are printed in a field: four significant digits.
+/// As figures are printed in a field: four significant digits, or all digits before the point if
+/// there are at most seven.
 [[nodiscard]] std::string figure_text(double value);
 
 } // namespace nodewise::drawing

@@ -63,6 +63,9 @@ th, td {
   text-align: left; vertical-align: top; padding: 0.25rem 1rem 0.25rem 0;
   border-bottom: 1px solid var(--line); overflow-wrap: anywhere; min-width: 5ch; max-width: 40ch;
 }
+th { overflow-wrap: break-word; }
+td:not(.number) { min-width: 14ch; }
+td:first-child:not(.number) { min-width: 18ch; }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 summary { cursor: pointer; color: var(--accent); }
 svg { display: block; }

@@ -44,6 +44,11 @@ void add_profile(const json_field& document, report_page& into);
 void add_machine(const json_field& document, report_page& into);
 void add_measurement(const json_field& document, report_page& into);
 void add_counted_traffic(const json_field& document, report_page& into);
+void add_tune(const json_field& document, report_page& into);
+void add_prediction(const json_field& document, report_page& into);
+void add_examination(const json_field& document, report_page& into);
+void add_pages(const json_field& document, report_page& into);
+void add_comparison(const json_field& document, report_page& into);
 
 /// The section with the machine as a picture.
 void add_machine_section(const topology& what, const std::vector<std::string>& remarks,
