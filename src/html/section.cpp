@@ -114,11 +114,14 @@ void section::long_table(std::string_view id, const table& what) {
   elements_ += table_text(what, fmt::format(" data-table=\"{}\"", escaped(id)));
 }
 
-void section::figure(const drawing::picture& what, std::string_view caption, const table& numbers) {
+void section::figure(const drawing::picture& what, std::string_view caption, const table& numbers,
+                     std::string_view chart) {
+  const std::string id = fmt::format("{}-{}", id_, ++figures_);
+  const std::string interactive =
+      chart.empty() ? "" : fmt::format(" data-chart=\"{}\"", escaped(chart));
   elements_ += fmt::format("<figure><div class=\"scroll\" tabindex=\"0\" role=\"region\" "
-                           "aria-label=\"{}\">{}</div>",
-                           escaped(what.title),
-                           drawing::element_of(what, fmt::format("{}-{}", id_, ++figures_)));
+                           "aria-label=\"{}\"{}>{}</div>",
+                           escaped(what.title), interactive, drawing::element_of(what, id));
   if (!caption.empty()) {
     elements_ += fmt::format("<figcaption>{}</figcaption>", escaped(caption));
   }

@@ -34,8 +34,10 @@ class section {
   void command(std::string_view line); ///< to copy
   void code(std::string_view what);    ///< several lines, to copy
   void add(const table& what);
-  /// A picture with its numbers as a table, which opens on demand.
-  void figure(const drawing::picture& what, std::string_view caption, const table& numbers);
+  /// A picture with its numbers as a table, which opens on demand. `chart`: its id in the page's
+  /// data, if the script makes it interactive.
+  void figure(const drawing::picture& what, std::string_view caption, const table& numbers,
+              std::string_view chart = {});
   /// A table with more rows than the page shows, its id in the page's data.
   void long_table(std::string_view id, const table& what);
   /// What follows until `end_card` belongs together, under a title.

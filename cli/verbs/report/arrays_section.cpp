@@ -3,6 +3,7 @@
 #include <set>
 
 #include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
 #include "cli/verbs/report/profile.hpp"
@@ -171,11 +172,11 @@ void add_strips(const profile_parts& of, const std::string& table, report_page& 
       bands.push_back({{"title", band.title}, {"runs", runs_json(band)}});
     }
     const std::string id = fmt::format("{}-{}", table, row);
-    into.strips[id] = {{"title", printable(name_of(each))},
-                       {"pages", what.pages},
-                       {"page_bytes", of.what.page_bytes},
-                       {"bands", std::move(bands)}};
-    ordered_json& cell = into.tables[table]["rows"][row][0];
+    (*into.data)["strips"][id] = {{"title", printable(name_of(each))},
+                                  {"pages", what.pages},
+                                  {"page_bytes", of.what.page_bytes},
+                                  {"bands", std::move(bands)}};
+    ordered_json& cell = (*into.data)["tables"][table]["rows"][row][0];
     cell = {{"strip", id}, {"text", cell}};
   }
 }

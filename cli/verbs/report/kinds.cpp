@@ -4,12 +4,15 @@
 #include <array>
 
 #include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
 
 namespace nodewise::cli {
 
 namespace {
+
+using nlohmann::ordered_json;
 
 struct kind_of_result {
   std::string_view schema; ///< without its version
@@ -29,33 +32,67 @@ constexpr std::array kinds = {kind_of_result{"nodewise/profile/", add_profile},
 /// In the order of `html::cell_kind`.
 constexpr std::array kind_words = {"text", "number", "code"};
 
+ordered_json axis_json(const drawing::chart_axis& of) {
+  // "bandwidth (GB/s)": the unit is in brackets.
+  const std::size_t open = of.title.rfind(" (");
+  const bool has_unit = open != std::string::npos && of.title.ends_with(')');
+  return {{"label", of.title.substr(0, has_unit ? open : of.title.size())},
+          {"unit", has_unit ? of.title.substr(open + 2, of.title.size() - open - 3) : ""}};
+}
+
+ordered_json chart_json(const drawing::chart& of) {
+  ordered_json lines = ordered_json::array();
+  for (const drawing::chart_line& line : of.lines) {
+    ordered_json points = ordered_json::array();
+    for (const drawing::chart_point& each : line.points) {
+      points.push_back(each.low && each.high ? ordered_json{each.x, each.y, *each.low, *each.high}
+                                             : ordered_json{each.x, each.y});
+    }
+    lines.push_back({{"name", printable(line.name)}, {"points", std::move(points)}});
+  }
+  return {{"kind", "lines"},
+          {"x", axis_json(of.x)},
+          {"y", axis_json(of.y)},
+          {"series", std::move(lines)}};
+}
+
 } // namespace
+
+report_page::report_page()
+    : data(std::make_shared<ordered_json>(ordered_json{{"schema", "nodewise/report-data/1"},
+                                                       {"tables", ordered_json::object()},
+                                                       {"charts", ordered_json::object()},
+                                                       {"strips", ordered_json::object()}})) {}
 
 html::section& report_page::add_section(std::string_view name, std::string_view title) {
   return shown.sections.emplace_back(id(name), std::string(title));
 }
 
 void report_page::add_figure(html::section& to, std::string_view name, drawing::picture what,
-                             std::string_view caption, const html::table& numbers) {
-  to.figure(what, caption, numbers);
+                             std::string_view caption, const html::table& numbers,
+                             const drawing::chart* chart) {
+  if (chart != nullptr) {
+    (*data)["charts"][id(name)] = chart_json(*chart);
+  }
+  to.figure(what, caption, numbers, chart != nullptr ? id(name) : "");
   pictures.emplace_back(id(name), std::move(what));
 }
 
 std::string report_page::add_table(std::string_view name, const html::table& what) {
-  nlohmann::ordered_json columns = nlohmann::ordered_json::array();
+  ordered_json columns = ordered_json::array();
   for (const html::column& each : what.columns) {
     columns.push_back(
         {{"title", each.title}, {"kind", kind_words.at(static_cast<std::size_t>(each.kind))}});
   }
-  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  ordered_json rows = ordered_json::array();
   for (const auto& row : what.rows) {
-    auto& cells = rows.emplace_back(nlohmann::ordered_json::array());
+    auto& cells = rows.emplace_back(ordered_json::array());
     for (const std::string& cell : row) {
       cells.push_back(printable(cell));
     }
   }
   std::string made = id(name);
-  tables[made] = {{"columns", std::move(columns)}, {"rows", std::move(rows)}};
+  (*data)["tables"][made] = {{"columns", std::move(columns)}, {"rows", std::move(rows)}};
   return made;
 }
 

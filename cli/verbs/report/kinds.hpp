@@ -3,33 +3,36 @@
 // What each kind of result adds to a page.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <nodewise/topology.hpp>
 
+#include "drawing/chart.hpp"
 #include "html/page.hpp"
 #include "topology/json_field.hpp"
 
 namespace nodewise::cli {
 
-/// A page, with the data that its script shows on demand (docs/formats.md, report data).
+/// A page, with the data that its script shows on demand (docs/design.md, the page of a report).
 struct report_page {
   html::page shown;
-  nlohmann::ordered_json tables = nlohmann::ordered_json::object();
-  nlohmann::ordered_json strips = nlohmann::ordered_json::object();
-  nlohmann::ordered_json charts = nlohmann::ordered_json::object();
-  std::string suffix; ///< of ids, if several files are in one page: "-2"
-  std::string file;   ///< that is being read
+  std::shared_ptr<nlohmann::ordered_json> data; ///< nodewise/report-data/1; never null
+  std::string suffix;                           ///< of ids, if several files are in one page: "-2"
+  std::string file;                             ///< that is being read
   /// All pictures of the page, in order, with the names that --figure takes.
   std::vector<std::pair<std::string, drawing::picture>> pictures;
 
+  report_page();
   html::section& add_section(std::string_view id, std::string_view title);
+  /// With `chart` the script makes it interactive: the same figures in the form of the data.
   void add_figure(html::section& to, std::string_view name, drawing::picture what,
-                  std::string_view caption, const html::table& numbers);
+                  std::string_view caption, const html::table& numbers,
+                  const drawing::chart* chart = nullptr);
   /// Adds the whole table to the data. Returns its id.
   std::string add_table(std::string_view name, const html::table& what);
   [[nodiscard]] std::string id(std::string_view name) const { return std::string(name) + suffix; }

@@ -162,7 +162,7 @@ void add_chart(const std::string& experiment, const chart& what,
   drawn.width = size.right() + margin;
   drawn.height = size.bottom() + margin;
   into.add_figure(to, experiment, std::move(drawn), "Dots are medians, bars are their intervals.",
-                  table_of_figures(experiment, figures));
+                  table_of_figures(experiment, figures), &what);
 }
 
 std::optional<double> best_of(const by_experiment& all, std::string_view experiment, bool most) {

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
 #include "cli/frame/paths.hpp"
@@ -45,12 +46,8 @@ report_page page_of(const std::vector<std::string>& files) {
     add_result(json_field(document, "the result " + files[i]), files[i], made);
   }
   made.shown.interaction = installed_script();
-  made.shown.data = nlohmann::ordered_json{
-      {"schema", "nodewise/report-data/1"},
-      {"tables", made.tables},
-      {"charts", made.charts},
-      {"strips",
-       made.strips}}.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  made.shown.data =
+      made.data->dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
   return made;
 }
 
