@@ -21,7 +21,7 @@ std::string_view colour_of(weight what) noexcept {
 
 std::string fitting(std::string_view text, double width, const text_look& look) {
   constexpr std::string_view cut = "...";
-  constexpr std::size_t most_bytes = 1000; // of a name that nobody reads to its end
+  constexpr std::size_t most_bytes = 1000; // more is never shown
   std::string shown = printable(text.substr(0, most_bytes));
   if (text.size() <= most_bytes && width_of(shown, look) <= width) {
     return shown;

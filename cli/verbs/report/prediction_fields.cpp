@@ -110,7 +110,7 @@ void read_traffic_question(const json_field& question, shown_prediction& into) {
                 {"threads", fmt::format("{}", question.at("threads").whole_number())},
                 {"work", question.at("work").text()},
                 {"lines", fmt::format("{:.0f} priced", amount_in(question.at("lines")))},
-                {"lines left out", fmt::format("{:.0f}: nobody knows their processor or memory",
+                {"lines left out", fmt::format("{:.0f}: their processor or memory is unknown",
                                                amount_in(question.at("unknown_lines")))}};
 }
 
