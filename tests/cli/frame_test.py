@@ -68,7 +68,8 @@ class Errors(CommandTest):
         self.assertIn("takes options only", self.refused("doctor", "please"))
 
     def test_a_format_by_its_name(self):
-        for verb, formats in (("topo", "xml, json, svg"), ("measure", "json, svg"), ("pages", "json, csv"),
+        for verb, formats in (("topo", "xml, json, svg"), ("measure", "json, csv, svg"),
+                              ("pages", "json, csv, openmetrics"), ("lab", "json, sarif"),
                               ("profile", "json, pprof, trace, markdown")):
             with self.subTest(verb):
                 self.assertIn(f"{verb} has the formats {formats}", self.refused(verb, "--export", "pdf"))

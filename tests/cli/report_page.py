@@ -106,9 +106,10 @@ class ReportTest(CommandTest):
     def check_hostile(self, document):
         """All texts of a file replaced, except those that have few values."""
         page = self.page_of(document)
-        text = (self.folder / "page.html").read_text()
+        # Without the script of the page itself, if the build has it; the data before it belong to the texts.
+        text = (self.folder / "page.html").read_text().split("<script>/*!")[0]
         self.assertNotIn("<script>alert", text)
         self.assertNotIn("\x1b", text)
-        self.assertNotIn("\u202e", text)
-        self.assertLessEqual(page.scripts, 1)
+        self.assertEqual([text[i - 80 : i] for i, each in enumerate(text) if each == "\u202e"], [])
+        self.assertLessEqual(page.scripts, 2)  # its data and its own
         self.assertIn("alert(1)", text)

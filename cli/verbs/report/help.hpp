@@ -12,8 +12,7 @@ inline constexpr auto report_flags = join(
     std::array<flag_list, 4>{&flags::output, &flags::picture, &flags::open_page, &flags::quiet},
     every_verb);
 inline constexpr std::array report_examples = {
-    example{"nodewise profile -o before.json -- ./solver", "save a profile"},
-    example{"nodewise report before.json", "write it as a page, report.html"},
+    example{"nodewise report before.json", "write a saved profile as a page, report.html"},
     example{"nodewise report before.json --open", "write the page and show it in the browser"},
     example{"nodewise report before.json node.json -o ticket.html",
             "one page of a profile and of what `nodewise measure -o node.json` measured"},

@@ -36,7 +36,7 @@ ordered_json axis_json(const drawing::chart_axis& of) {
   // "bandwidth (GB/s)": the unit is in brackets.
   const std::size_t open = of.title.rfind(" (");
   const bool has_unit = open != std::string::npos && of.title.ends_with(')');
-  return {{"label", of.title.substr(0, has_unit ? open : of.title.size())},
+  return {{"label", printable(of.title.substr(0, has_unit ? open : of.title.size()))},
           {"unit", has_unit ? of.title.substr(open + 2, of.title.size() - open - 3) : ""}};
 }
 
@@ -81,8 +81,8 @@ void report_page::add_figure(html::section& to, std::string_view name, drawing::
 std::string report_page::add_table(std::string_view name, const html::table& what) {
   ordered_json columns = ordered_json::array();
   for (const html::column& each : what.columns) {
-    columns.push_back(
-        {{"title", each.title}, {"kind", kind_words.at(static_cast<std::size_t>(each.kind))}});
+    columns.push_back({{"title", printable(each.title)},
+                       {"kind", kind_words.at(static_cast<std::size_t>(each.kind))}});
   }
   ordered_json rows = ordered_json::array();
   for (const auto& row : what.rows) {

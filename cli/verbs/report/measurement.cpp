@@ -161,7 +161,7 @@ void add_chart(const std::string& experiment, const chart& what,
   drawn.description = fmt::format("{} against {}", what.y.title, what.x.title);
   drawn.width = size.right() + margin;
   drawn.height = size.bottom() + margin;
-  into.add_figure(to, experiment, std::move(drawn), "Dots are medians, bars are their intervals.",
+  into.add_figure(to, experiment, std::move(drawn), "Medians, with their intervals.",
                   table_of_figures(experiment, figures), &what);
 }
 
