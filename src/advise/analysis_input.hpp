@@ -94,8 +94,9 @@ class analysis_input {
   /// blocks, what the main thread touched first, and that everything else is used by its first
   /// toucher.
   bool assumed = false;
-  bool sampled = false;  ///< uses are samples from the kernel, not counts
-  bool absolute = false; ///< traffic and machine figures are in bytes and seconds
+  bool sampled = false;   ///< uses are samples from the kernel, not counts
+  bool has_alone = false; ///< an item is `alone`
+  bool absolute = false;  ///< traffic and machine figures are in bytes and seconds
 
   [[nodiscard]] std::size_t nodes() const noexcept { return costs.size(); }
   /// The memory where first touch by the node's processors puts pages.

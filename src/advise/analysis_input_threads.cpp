@@ -290,6 +290,7 @@ void analysis_input::mark_alone() {
     }
     for (std::size_t i = 0; i < items.size(); ++i) {
       items[i].alone = items[i].alone || users[i] == main;
+      has_alone = has_alone || items[i].alone;
     }
   }
 }

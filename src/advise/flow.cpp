@@ -40,7 +40,7 @@ const model::page_map& map_in(const analysis_input& of, const page_maps& where, 
 
 /// Number of matrices at the end of a flow for what the main thread uses alone.
 std::size_t matrices_alone(const analysis_input& of) {
-  return std::ranges::any_of(of.items, &item::alone) ? 1 : 0;
+  return of.has_alone ? 1 : 0;
 }
 
 /// Runs of uses of the item, and the lines written per line used.
