@@ -39,8 +39,10 @@ TEST(TuneRace, ALeadFarBeyondKnownNoiseIsConfirmedByThreeRunsOfBoth) {
 
 TEST(TuneRace, AFarLeadThatItsThreeRunsDoNotConfirmIsNotClaimed) {
   race one({.candidates = 3, .predicted = {}, .most_spread = 0.1});
-  drive(one, [](const run_request& run) {
-    return run.in == phase::confirmation ? 1.0 : run.candidate == 1 ? 0.5 : 1.0;
+  int runs = 0;
+  drive(one, [&](const run_request& run) {
+    const bool ahead = run.in != phase::confirmation && run.candidate == 1;
+    return ahead ? 0.5 : 1 + 0.2 * (++runs % 3);
   });
   EXPECT_EQ(one.result(), verdict::not_separated);
   EXPECT_EQ(one.standing().candidates[1].confirmation_runs, 3U);

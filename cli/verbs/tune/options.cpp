@@ -289,6 +289,14 @@ tune::race_options options_of(const invocation& given) {
   return made;
 }
 
+/// A third of the runs that trying everything as often would take, if that suffices to run each
+/// setting once and to confirm the best; otherwise 0, no limit.
+std::size_t most_runs_in_lab(const tune::race_options& of) {
+  constexpr std::size_t to_confirm = 8;
+  const std::size_t third = of.candidates * of.most_runs / 3;
+  return third >= of.candidates + to_confirm ? third : 0;
+}
+
 } // namespace
 
 const std::string& program_in(const std::vector<std::string>& command) {
@@ -312,6 +320,9 @@ tune_request read_tune_options(const invocation& given, const topology& here) {
   check_settings(race.candidates);
   race.options.candidates = race.candidates.size();
   race.options.higher_is_better = race.figure.higher_is_better;
+  if (!made.on.empty()) {
+    race.options.most_runs_of_all = most_runs_in_lab(race.options);
+  }
   const std::size_t all = here.machine().cores.size();
   if (!made.on.empty() && std::ranges::any_of(race.candidates, [&](const tune::setting& each) {
         return each.cores != 0 && each.cores != all;
