@@ -39,8 +39,9 @@ std::string head_of(const page& what) {
 std::string header_of(const page& what) {
   section facts("", "");
   facts.facts(what.facts);
-  return fmt::format("<header>\n<h1>{}</h1>\n<p class=\"verdict\">{}</p>\n{}</header>\n",
-                     escaped(what.title), escaped(what.verdict), facts.elements());
+  return fmt::format("<header>\n<h1>{}</h1>\n<p class=\"verdict\">{}</p>\n{}{}</header>\n",
+                     escaped(what.title), escaped(what.verdict), facts.elements(),
+                     what.summary.elements());
 }
 
 std::string links_to(const std::vector<section>& sections) {

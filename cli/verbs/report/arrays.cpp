@@ -47,15 +47,16 @@ class array_sums {
     for (const profile::resident_run& run : what.where) {
       to.pages_on[run.node] += static_cast<double>(run.count);
     }
+    const double moved = 1 + what.write_share; // what is written back, too
     for (const profile::use_run& run : what.uses) {
       for (const profile::use& each : run.by) {
-        to.used += each.amount;
-        to.used_by[home_of(in_, each.by)] += each.amount;
+        to.used += each.amount * moved;
+        to.used_by[home_of(in_, each.by)] += each.amount * moved;
       }
     }
     for_each_place(what, [&](const profile::use_run& run, double part, node_id node) {
       for (const profile::use& each : run.by) {
-        add_moved(home_of(in_, each.by), node, each.amount * part, to);
+        add_moved(home_of(in_, each.by), node, each.amount * moved * part, to);
       }
     });
   }

@@ -22,7 +22,7 @@ struct shown_array {
   std::vector<std::size_t> objects; ///< positions in the program, most used first
   std::uint64_t bytes = 0;
   std::uint64_t resident = 0;         ///< pages
-  double used = 0;                    ///< of the program's unit
+  double used = 0;                    ///< read and written back, in the program's unit
   double known = 0;                   ///< of `used`: nodes of thread and memory are known
   double remote = 0;                  ///< of `known`
   std::map<node_id, double> pages_on; ///< `unknown_node`: not known

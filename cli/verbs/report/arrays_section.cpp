@@ -34,7 +34,7 @@ drawing::strips strips_with_plan(const shown_array& array, const profile_parts& 
   if (const auto plan = of.planned.find(array.program); plan != of.planned.end()) {
     if (auto strip = plan->second.strip_of(array.name, made.pages, of.what.page_bytes)) {
       made.bands.push_back(std::move(*strip));
-      made.bands.push_back(users_of(object, "then used on", [&](profile::thread_index by) {
+      made.bands.push_back(users_of(object, "planned: used on", [&](profile::thread_index by) {
         return plan->second.node_of(by);
       }));
     }
@@ -106,8 +106,8 @@ drawing::picture picture_of(const profile_parts& of, const std::vector<node_id>&
   drawing::picture made;
   made.title = "Where the pages of the most used arrays are, and who uses them";
   const std::size_t drawn = arrays_to_draw(of);
-  made.description = fmt::format("Two strips for each of {} arrays, coloured by node; the table "
-                                 "below has the numbers.",
+  made.description = fmt::format("Strips for each of {} arrays, coloured by node; the table below "
+                                 "has the numbers.",
                                  drawn);
   const drawing::area key = draw_key(made.content, {margin, margin}, nodes);
   double y = key.bottom() + margin;

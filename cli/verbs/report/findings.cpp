@@ -20,7 +20,8 @@ std::string gain_words(const advise::gain& worth) {
   return fmt::format(
       "up to {:.2f} times as fast (predicted{}){}{}", worth.ratio,
       worth.high > worth.low
-          ? fmt::format("; {:.2f} to {:.2f} with uncertain inputs", worth.low, worth.high)
+          ? fmt::format("; {:.2f} to {:.2f} if figures of the machine are wrong by 10 %", worth.low,
+                        worth.high)
           : "",
       worth.note.empty() ? "" : "; ", worth.note);
 }
@@ -95,22 +96,6 @@ void add_finding(const advise::finding& what, std::size_t number, html::section&
   into.end_card();
 }
 
-void add_plan(const profile_parts& of, const std::string& file, html::section& into) {
-  if (of.found.plans.empty()) {
-    return;
-  }
-  const advise::proposal& plan = of.found.plans.front();
-  into.heading("Apply all fixes without changing the program");
-  into.paragraph(fmt::format("A plan is predicted to make it {:.2f} times as fast. Write it from "
-                             "this profile, then run the program with it:",
-                             plan.worth.ratio));
-  into.command(fmt::format("nodewise profile {} --write-plan plan.json", shell_word(file)));
-  into.command(fmt::format(
-      "nodewise run --plan plan.json -- {}",
-      joined(of.what.command, " ", [](const std::string& each) { return shell_word(each); })));
-  into.list(plan.remarks);
-}
-
 } // namespace
 
 void add_findings(const profile_parts& of, report_page& into) {
@@ -121,7 +106,6 @@ void add_findings(const profile_parts& of, report_page& into) {
   for (std::size_t i = 0; i < of.found.findings.size(); ++i) {
     add_finding(of.found.findings[i], i + 1, made);
   }
-  add_plan(of, into.file, made);
   std::vector<std::string> rest;
   for (const advise::dismissal& each : of.found.not_worth) {
     rest.push_back(

@@ -24,11 +24,11 @@ std::map<std::pair<std::size_t, std::string>, line_use> lines_of(const profile_p
   std::map<std::pair<std::size_t, std::string>, line_use> all;
   for (const shown_array& array : of.arrays) {
     for (const std::size_t object : array.objects) {
-      for (const profile::using_code& each :
-           of.what.programs[array.program].objects[object].used_at) {
+      const profile::object& what = of.what.programs[array.program].objects[object];
+      for (const profile::using_code& each : what.used_at) {
         line_use& line = all[{array.program, profile::label_of(each.where)}];
-        line.amount += each.amount;
-        line.arrays[array.name] += each.amount;
+        line.amount += each.amount * (1 + what.write_share);
+        line.arrays[array.name] += each.amount * (1 + what.write_share);
       }
     }
   }

@@ -31,8 +31,8 @@ void add_machine_section(const topology& what, const std::vector<std::string>& r
   html::section& made = into.add_section("machine", "The machine");
   into.add_figure(
       made, "machine", machine_picture(what, remarks),
-      "Nodes with their memory and processors, and what was measured between them. Lighter "
-      "is faster.",
+      "Nodes with their memory and processors, and figures between them. The line above "
+      "each table says whether they were measured or assumed. Lighter is faster.",
       nodes_table(what.machine()));
 }
 

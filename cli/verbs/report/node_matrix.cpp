@@ -1,6 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "cli/verbs/report/node_matrix.hpp"
 
+#include <cmath>
 #include <set>
 
 #include <fmt/core.h>
@@ -13,6 +14,12 @@ namespace nodewise::cli {
 namespace {
 
 using html::cell_kind;
+
+/// Digits beyond say nothing, and would not fit into a field.
+double in_tenths(double percent) {
+  constexpr double tenths = 10;
+  return std::round(percent * tenths) / tenths;
+}
 
 std::vector<std::string> texts_of(const std::set<node_id>& nodes) {
   std::vector<std::string> made;
@@ -30,7 +37,8 @@ drawing::heat_map map_of(const node_matrix& between, const std::set<node_id>& fr
     all += amount;
   }
   drawing::heat_map made{"share of the traffic (%)",
-                         "",
+                         "a row for threads on a node, a column for the memory of a node; what is "
+                         "not on the diagonal is remote",
                          "threads on node",
                          "memory of node",
                          texts_of(from),
@@ -42,7 +50,7 @@ drawing::heat_map map_of(const node_matrix& between, const std::set<node_id>& fr
     auto& values = made.values.emplace_back();
     for (const node_id column : to) {
       const auto found = between.find({row, column});
-      values.emplace_back(found == between.end() ? 0 : found->second / all * 100);
+      values.emplace_back(found == between.end() ? 0 : in_tenths(found->second / all * 100));
     }
   }
   return made;

@@ -89,7 +89,7 @@ std::optional<drawing::strip> planned_pages::strip_of(std::string_view array, st
   }
   std::vector<drawing::strip_run> runs = runs_of(entry->where, pages, page_bytes);
   return runs.empty() ? std::nullopt
-                      : std::optional(drawing::strip{"with the plan on", std::move(runs)});
+                      : std::optional(drawing::strip{"planned: pages on", std::move(runs)});
 }
 
 std::vector<drawing::strip_run> planned_pages::runs_of(const placements::placement& where,

@@ -1,6 +1,8 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "cli/verbs/report/profile.hpp"
 
+#include <algorithm>
+
 #include <fmt/core.h>
 
 #include "base/text.hpp"
@@ -37,7 +39,7 @@ std::string verdict_of(const profile_parts& of) {
   }
   if (!of.found.plans.empty()) {
     return made + fmt::format("; a plan makes the program up to {:.2f} times as fast (predicted), "
-                              "without a change of its code.",
+                              "without changing its code.",
                               of.found.plans.front().worth.ratio);
   }
   const advise::gain& worth = of.found.findings.front().worth;
@@ -48,13 +50,31 @@ std::string verdict_of(const profile_parts& of) {
                                    worth.ratio));
 }
 
+/// The array with the most remote traffic, in words.
+std::string worst_array(const profile_parts& of) {
+  const shown_array& worst = *std::ranges::max_element(of.arrays, {}, &shown_array::remote);
+  double used = 0;
+  for (const shown_array& each : of.arrays) {
+    used += each.used;
+  }
+  std::string made =
+      fmt::format("{}, {}: {} of the traffic, {} of it remote", worst.name,
+                  report::format_bytes(worst.bytes), report::format_percent(worst.used / used),
+                  report::format_percent(worst.remote_share(), "unknown"));
+  if (!worst.touched_at.empty()) {
+    made += "; first touched at " + worst.touched_at;
+  }
+  const std::size_t nodes = worst.used_by.size();
+  return made + fmt::format("; used by threads on {}", counted(nodes, "node"));
+}
+
 std::vector<std::pair<std::string, std::string>> facts_of(const profile_parts& of) {
   std::vector<std::pair<std::string, std::string>> all = {
       {"command",
        joined(of.what.command, " ", [](const std::string& each) { return shell_word(each); })},
       {"machine", of.on.machine().name.empty() ? "unnamed" : of.on.machine().name}};
-  if (!of.found.findings.empty()) {
-    all.emplace_back("first finding", of.found.findings.front().title);
+  if (!of.arrays.empty() && of.arrays.front().remote > 0) {
+    all.emplace_back("worst array", worst_array(of));
   }
   return all;
 }
@@ -96,10 +116,12 @@ void add_evidence(const profile_parts& of, report_page& into) {
   made.facts(
       {{"memory traffic", seen.counts ? "counted" : "not counted"},
        {"first touches", seen.faults ? counted(seen.fault_samples, "sample") : "not sampled"},
-       {"accesses", seen.hinting ? counted(seen.hinting_samples, "sample") : "not sampled"},
+       {"sampled accesses", seen.hinting  ? counted(seen.hinting_samples, "sample")
+                            : seen.counts ? "none: all were counted"
+                                          : "none"},
        {"samples lost", fmt::format("{}", seen.lost_samples)},
-       {"observer", fmt::format("{:.3f} s of processor time in {:.3f} s", of.what.cost.observer_s,
-                                of.what.cost.wall_s)}});
+       {"observer", fmt::format("{:.2f} s of processor time during a run of {:.2f} s",
+                                of.what.cost.observer_s, of.what.cost.wall_s)}});
   if (!seen.missing.empty()) {
     made.heading("Not seen");
     made.list(seen.missing);
@@ -133,6 +155,7 @@ void add_profile(const json_field& document, report_page& into) {
     parts.planned.try_emplace(plan.program, plan.plan, on, what.programs[plan.program]);
   }
   into.set_verdict(verdict_of(parts), facts_of(parts));
+  add_summary(parts, into);
   add_machine_section(on, {}, into);
   add_findings(parts, into);
   add_arrays(parts, into);

@@ -27,6 +27,8 @@ struct profile_parts {
   [[nodiscard]] bool is_counted() const { return what.seen.counts; }
 };
 
+/// What the words mean, and what to type. Below the verdict, or, in later files, in a section.
+void add_summary(const profile_parts& of, report_page& into);
 void add_findings(const profile_parts& of, report_page& into);
 void add_arrays(const profile_parts& of, report_page& into);
 void add_traffic(const profile_parts& of, report_page& into);

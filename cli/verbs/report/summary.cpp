@@ -1,0 +1,50 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include <fmt/core.h>
+
+#include "base/text.hpp"
+#include "cli/verbs/report/profile.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+constexpr std::string_view words =
+    "Each node of the machine has memory of its own. The kernel puts a page of an array into the "
+    "memory of the node whose thread writes it first. Threads on other nodes then fetch it from "
+    "there, which takes longer: their traffic is remote. A plan is a file with which nodewise run "
+    "puts arrays and threads on the same nodes.";
+
+std::string seconds_words(const advise::outcome& before, const advise::outcome& after) {
+  return before.seconds && after.seconds
+             ? fmt::format(" The model's time of the observed phase: {:.3g} s now, {:.3g} s with "
+                           "the plan.",
+                           *before.seconds, *after.seconds)
+             : "";
+}
+
+void add_plan(const advise::proposal& plan, const profile::profile& of, const std::string& file,
+              html::section& into) {
+  into.paragraph(fmt::format(
+      "Two commands apply all fixes that need no change of the program. Together they are "
+      "predicted "
+      "to make it {:.2f} times as fast ({:.2f} to {:.2f} if figures of the machine are wrong by 10 "
+      "%).{}",
+      plan.worth.ratio, plan.worth.low, plan.worth.high, seconds_words(plan.before, plan.after)));
+  into.command(fmt::format("nodewise profile {} --write-plan plan.json", shell_word(file)));
+  into.command(fmt::format(
+      "nodewise run --plan plan.json -- {}",
+      joined(of.command, " ", [](const std::string& each) { return shell_word(each); })));
+  into.list(plan.remarks);
+}
+
+} // namespace
+
+void add_summary(const profile_parts& of, report_page& into) {
+  html::section& to = into.suffix.empty() ? into.shown.summary : into.shown.sections.back();
+  to.remark(words);
+  if (!of.found.plans.empty()) {
+    add_plan(of.found.plans.front(), of.what, into.file, to);
+  }
+}
+
+} // namespace nodewise::cli
