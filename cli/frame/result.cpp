@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/environment.hpp"
+#include "base/text.hpp"
 #include "cli/frame/terminal.hpp"
 #include "doctor/settings.hpp"
 #include "report/envelope.hpp"
@@ -36,6 +37,10 @@ int write_and_close(int file, std::string_view text) {
 }
 
 constexpr mode_t for_all = 0666; // minus the umask
+
+/// Whose results `nodewise report` shows.
+constexpr std::array<std::string_view, 7> verbs_with_page = {"topo",  "profile", "tune",  "measure",
+                                                             "pages", "model",   "doctor"};
 
 /// The forms that the end of a file's name chooses.
 constexpr std::array forms_by_name = {std::pair{&flags::svg, std::string_view(".svg")},
@@ -137,9 +142,21 @@ std::string json_of(const json_maker& make) {
   return report::json_text(make());
 }
 
+std::string report_line(const invocation& given, const report::style& how) {
+  const auto pattern = given.text(flags::output);
+  const bool has_page =
+      std::ranges::find(verbs_with_page, given.verb->name) != verbs_with_page.end();
+  return pattern && has_page && how.terminal && form_to_write(given) == &flags::json
+             ? fmt::format("\nSee it in a browser: {}\n",
+                           report::paint(how, report::tone::accent,
+                                         "nodewise report " + shell_word(file_of(*pattern))))
+             : "";
+}
+
 void show_text(const invocation& given, const text_maker& as_text) {
   if (asks_for_text(given)) {
-    write_out(as_text(style_of(STDOUT_FILENO, given)));
+    const report::style how = style_of(STDOUT_FILENO, given);
+    write_out(as_text(how) + report_line(given, how));
   }
 }
 

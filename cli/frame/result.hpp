@@ -56,6 +56,9 @@ void write_form(const invocation& given, forms_of<Result> forms, const Result& w
   }
 }
 
+/// On a terminal, the command that shows the file of -o as a page; else empty.
+[[nodiscard]] std::string report_line(const invocation& given, const report::style& how);
+
 using text_maker = std::function<std::string(const report::style&)>;
 /// Prints the text if the options ask for it.
 void show_text(const invocation& given, const text_maker& as_text);

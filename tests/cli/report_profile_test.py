@@ -7,7 +7,7 @@ import subprocess
 import unittest
 from pathlib import Path
 
-from command import COMMAND, environment
+from command import COMMAND, environment, on_a_terminal
 from profile_exports_test import MACHINE_WITH_FIGURES, counted, unused
 from report_page import ReportTest
 
@@ -102,6 +102,15 @@ class Browser(ReportTest):
         self.assertEqual(done.returncode, 4)
         self.assertIn("the page is written", done.stderr)
         self.assertTrue((self.folder / "page.html").read_text().endswith("</html>\n"))
+
+
+class LineToType(ReportTest):
+    def test_a_result_file_on_a_terminal_is_followed_by_the_line_that_shows_it(self):
+        file = self.folder / "a machine.json"
+        seen = on_a_terminal("topo", "--input", "lab:2x2", "-o", str(file)).decode()
+        self.assertIn(f"nodewise report '{file}'", seen)
+        self.assertNotIn("nodewise report", on_a_terminal("topo", "--input", "lab:2x2").decode())
+        self.assertNotIn("nodewise report", self.expect(0, "topo", "--input", "lab:2x2", "-o", str(file)).stdout)
 
 
 class Input(ReportTest):

@@ -161,6 +161,7 @@ int measure(const invocation& given) {
   }
   // Written last, since the disk may be full.
   write_form(given, measure_forms, reported_measurement{now.what, result});
+  say(report_line(given, how));
   const int code = exit_code_for(now.what, measures, given.has(flags::strict));
   return for_shell ? end_with_weights(now, measures ? "" : given.operands.back(), given, code)
                    : code;

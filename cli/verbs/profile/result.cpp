@@ -137,6 +137,9 @@ void report_advice(const profile_result& seen, const invocation& given, int text
   if (as_text && plan) {
     print(next_step(found, *plan, proven, given));
   }
+  if (as_text) {
+    print(report_line(given, how));
+  }
 }
 
 /// The machine with the memory sizes of `first`: those of a virtual machine grow and shrink while
