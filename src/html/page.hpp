@@ -22,10 +22,10 @@ struct page {
   std::string title;
   std::string verdict;                                    ///< a sentence
   std::vector<std::pair<std::string, std::string>> facts; ///< below it: command, machine, date
-  section summary{"summary", "In short"};                 ///< below the facts
   std::vector<section> sections;
   std::string data = "{}"; ///< JSON, for the script
   script interaction = {};
+  section summary = section("summary", "In short"); ///< below the facts
 };
 
 /// The file.
