@@ -28,9 +28,11 @@ std::vector<column_pages> columns_of(const strip& what, std::uint64_t pages) {
   std::vector<column_pages> all(columns);
   const double per_column = static_cast<double>(pages) / static_cast<double>(columns);
   for (const strip_run& run : what.runs) {
-    const double begin = static_cast<double>(run.first);
-    const double end = std::min(static_cast<double>(run.first + run.count),
-                                static_cast<double>(pages)); // a file may contradict itself
+    if (run.first >= pages) {
+      continue; // a file may contradict itself
+    }
+    const auto begin = static_cast<double>(run.first);
+    const double end = std::min(begin + static_cast<double>(run.count), static_cast<double>(pages));
     for (auto i = static_cast<std::size_t>(begin / per_column);
          i < columns && static_cast<double>(i) * per_column < end; ++i) {
       const double from = std::max(begin, static_cast<double>(i) * per_column);
