@@ -4,7 +4,6 @@
 #include <cerrno>
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <fmt/core.h>
 
@@ -23,14 +22,6 @@ constexpr const char* converter = "rsvg-convert";
 [[noreturn]] void refuse_png(std::string_view file, const std::string& answered, int errno_value) {
   throw error(error_kind::system, fmt::format("--output {}", file), answered,
               "install the package librsvg2-bin, or write a FILE.svg", errno_value);
-}
-
-std::vector<std::string> this_environment() {
-  std::vector<std::string> all;
-  for (char** each = environ; *each != nullptr; ++each) {
-    all.emplace_back(*each);
-  }
-  return all;
 }
 
 /// A file without a name that holds the text.
@@ -54,7 +45,7 @@ std::string svg_or_png(std::string svg, const invocation& given) {
   }
   const sys::descriptor source = file_with(svg, file);
   sys::timed_end end = sys::run_timed({.command = {converter},
-                                       .environment = this_environment(),
+                                       .environment = sys::own_environment(),
                                        .input = fmt::format("/proc/self/fd/{}", source.number()),
                                        .keep_output = true});
   if (end.how != sys::timed_end::cause::ended) {

@@ -109,6 +109,7 @@ struct verb {
   std::span<const example> examples;
   std::span<const verb_exit> exit_codes; ///< those worth naming besides 0 and 2
   bool hidden = false;                   ///< for the build, not for people
+  bool has_page = false;                 ///< `report` shows its results as JSON
 };
 
 [[nodiscard]] std::span<const verb> all_verbs() noexcept;

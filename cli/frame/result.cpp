@@ -38,10 +38,6 @@ int write_and_close(int file, std::string_view text) {
 
 constexpr mode_t for_all = 0666; // minus the umask
 
-/// Whose results `nodewise report` shows.
-constexpr std::array<std::string_view, 7> verbs_with_page = {"topo",  "profile", "tune",  "measure",
-                                                             "pages", "model",   "doctor"};
-
 /// The forms that the end of a file's name chooses.
 constexpr std::array forms_by_name = {std::pair{&flags::svg, std::string_view(".svg")},
                                       std::pair{&flags::svg, std::string_view(".png")},
@@ -144,9 +140,7 @@ std::string json_of(const json_maker& make) {
 
 std::string report_line(const invocation& given, const report::style& how) {
   const auto pattern = given.text(flags::output);
-  const bool has_page =
-      std::ranges::find(verbs_with_page, given.verb->name) != verbs_with_page.end();
-  return pattern && has_page && how.terminal && form_to_write(given) == &flags::json
+  return pattern && given.verb->has_page && how.terminal && form_to_write(given) == &flags::json
              ? fmt::format("\nSee it in a browser: {}\n",
                            report::paint(how, report::tone::accent,
                                          "nodewise report " + shell_word(file_of(*pattern))))

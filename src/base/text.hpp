@@ -24,6 +24,17 @@ namespace nodewise {
   return fmt::format("{:#x}", value);
 }
 
+/// At most `longest` bytes from the beginning, without a part of a character of UTF-8 at the end.
+[[nodiscard]] inline std::string_view cut(std::string_view text, std::size_t longest) {
+  if (text.size() <= longest) {
+    return text;
+  }
+  while (longest != 0 && (static_cast<unsigned char>(text[longest]) & 0xc0U) == 0x80U) {
+    --longest;
+  }
+  return text.substr(0, longest);
+}
+
 /// User input as error messages quote it, shortened to 60 characters.
 [[nodiscard]] inline std::string in_quotes(std::string_view text) {
   constexpr std::size_t longest = 60;

@@ -20,22 +20,16 @@ std::string_view colour_of(weight what) noexcept {
 }
 
 std::string fitting(std::string_view text, double width, const text_look& look) {
-  constexpr std::string_view cut = "...";
+  constexpr std::string_view dots = "...";
   constexpr std::size_t most_bytes = 1000; // more is never shown
   std::string shown = printable(text.substr(0, most_bytes));
   if (text.size() <= most_bytes && width_of(shown, look) <= width) {
     return shown;
   }
-  const auto is_inside_character = [](char each) {
-    return (static_cast<unsigned char>(each) & 0xc0U) == 0x80U;
-  };
-  while (!shown.empty() && width_of(shown + std::string(cut), look) > width) {
-    while (is_inside_character(shown.back())) {
-      shown.pop_back();
-    }
-    shown.pop_back();
+  while (!shown.empty() && width_of(shown + std::string(dots), look) > width) {
+    shown.resize(cut(shown, shown.size() - 1).size());
   }
-  return shown + std::string(cut);
+  return shown + std::string(dots);
 }
 
 void draw_label(svg& into, point at, double width, std::string_view name, std::string_view note,

@@ -6,47 +6,20 @@
 #include <map>
 #include <numeric>
 
+#include "profile/places.hpp"
+
 namespace nodewise::exports {
-
-namespace {
-
-/// The share of the run's pages on each node.
-std::map<node_id, double> nodes_of(const profile::use_run& run,
-                                   std::span<const profile::resident_run> where) {
-  std::map<node_id, double> shares;
-  const std::uint64_t end = run.first + run.count;
-  for (const profile::resident_run& each : where) {
-    if (each.first >= end) {
-      break;
-    }
-    const std::uint64_t first = std::max(each.first, run.first);
-    const std::uint64_t last = std::min(each.first + each.count, end);
-    if (each.node != unknown_node && last > first) {
-      shares[each.node] += static_cast<double>(last - first) / static_cast<double>(run.count);
-    }
-  }
-  return shares;
-}
-
-} // namespace
 
 std::vector<remote_use> remote_uses_of(const profile::object& what, const profile::program& in) {
   std::map<std::pair<profile::thread_index, node_id>, double> all;
-  std::span<const profile::resident_run> where = what.where;
-  for (const profile::use_run& run : what.uses) {
-    while (!where.empty() && where.front().first + where.front().count <= run.first) {
-      where = where.subspan(1);
-    }
-    const std::map<node_id, double> nodes = nodes_of(run, where);
+  profile::for_each_used_part(what, [&](const profile::use_run& run, double part, node_id node) {
     for (const profile::use& each : run.by) {
       const node_id home = in.threads[each.by].home();
-      for (const auto& [node, share] : nodes) {
-        if (home != unknown_node && home != node) {
-          all[{each.by, node}] += each.amount * share;
-        }
+      if (home != unknown_node && node != unknown_node && home != node) {
+        all[{each.by, node}] += each.amount * part;
       }
     }
-  }
+  });
   std::vector<remote_use> uses;
   for (const auto& [key, amount] : all) {
     uses.push_back({key.first, key.second, amount});

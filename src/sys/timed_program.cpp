@@ -137,6 +137,14 @@ descriptor output_file(bool keep) {
 
 } // namespace
 
+std::vector<std::string> own_environment() {
+  std::vector<std::string> all;
+  for (char** each = environ; *each != nullptr; ++each) {
+    all.emplace_back(*each);
+  }
+  return all;
+}
+
 timed_end run_timed(const timed_program& what) {
   timed_end made;
   const pollable_signals signals;

@@ -37,6 +37,9 @@ struct timed_end {
   std::string errors;                    ///< standard error, likewise
 };
 
+/// Of this process: "NAME=VALUE".
+[[nodiscard]] std::vector<std::string> own_environment();
+
 /// Runs it in a process group of its own and waits for its end. Processes that it leaves behind are
 /// killed only after a timeout or an interruption.
 [[nodiscard]] timed_end run_timed(const timed_program& what);

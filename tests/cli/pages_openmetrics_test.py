@@ -125,7 +125,7 @@ class OpenMetrics(CommandTest):
             self.assertEqual([one["processes"][0]["moved_pages"] for one in document["samples"]], [0, 0])
 
     def test_each_sample_replaces_the_file(self):
-        """The end of the name chooses the form. Whoever reads at any time reads a whole exposition."""
+        """The end of the name chooses the form. The file always holds a whole exposition."""
         with Target() as target, tempfile.TemporaryDirectory() as folder:
             file = Path(folder, "it.prom")
             times = set()

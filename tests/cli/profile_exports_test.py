@@ -12,7 +12,7 @@ from profile_input_test import MACHINE, PAGES, InputTest, array, profile
 MACHINE_WITH_FIGURES = MACHINE | {"parameters": [
     {"name": "bandwidth", "from": a, "to": b, "value": 40 if a == b else 10, "unit": "GB/s", "source": "assumed"}
     for a in (0, 1) for b in (0, 1)]}
-# What is not to become markup, a second line, a colour, another direction of text, a link or somebody's name.
+# A text that must stay a text: no markup, second line, colour, change of direction, link, or name of a person.
 HOSTILE = "x\"y'\n\r\x1b[31m<script>alert(1)<b>``` | @all #1 $(id) \\ [a](b:c) **z** &lt; \u202e \x7f \u00e9"
 PLAIN = "plain"
 

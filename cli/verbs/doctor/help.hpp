@@ -48,6 +48,7 @@ inline constexpr verb doctor_verb{
     .flags = doctor_flags,
     .flag_texts = doctor_texts,
     .examples = doctor_examples,
-    .exit_codes = doctor_codes};
+    .exit_codes = doctor_codes,
+    .has_page = true};
 
 } // namespace nodewise::cli

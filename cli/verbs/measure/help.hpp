@@ -60,6 +60,7 @@ inline constexpr verb measure_verb{
     .flag_texts = measure_texts,
     .takes = operands::names,
     .examples = measure_examples,
-    .exit_codes = measure_codes};
+    .exit_codes = measure_codes,
+    .has_page = true};
 
 } // namespace nodewise::cli

@@ -71,6 +71,7 @@ inline constexpr verb model_verb{
     .flag_texts = model_texts,
     .takes = operands::names,
     .examples = model_examples,
-    .exit_codes = model_codes};
+    .exit_codes = model_codes,
+    .has_page = true};
 
 } // namespace nodewise::cli

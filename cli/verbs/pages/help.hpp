@@ -59,6 +59,7 @@ inline constexpr verb pages_verb{
     .excludes = pages_excludes,
     .takes = operands::names_or_program,
     .examples = pages_examples,
-    .exit_codes = pages_codes};
+    .exit_codes = pages_codes,
+    .has_page = true};
 
 } // namespace nodewise::cli

@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include "base/text.hpp"
 #include "cli/verbs/pages/flags.hpp"
 #include "cli/verbs/pages/view.hpp"
 #include "report/openmetrics.hpp"
@@ -110,14 +111,8 @@ struct process_sums {
   /// A command line may have megabytes, and every metric repeats it.
   [[nodiscard]] std::string short_command() const {
     constexpr std::size_t longest = 120;
-    if (map.command.size() <= longest) {
-      return map.command;
-    }
-    std::size_t end = longest;
-    while (end != 0 && (static_cast<unsigned char>(map.command[end]) & 0xc0U) == 0x80U) {
-      --end; // within a character of UTF-8
-    }
-    return map.command.substr(0, end) + "...";
+    const std::string_view shown = cut(map.command, longest);
+    return std::string(shown) + (shown.size() < map.command.size() ? "..." : "");
   }
 };
 

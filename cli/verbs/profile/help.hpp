@@ -72,6 +72,7 @@ inline constexpr verb profile_verb{
     .flag_texts = profile_texts,
     .takes = operands::names_or_program,
     .examples = profile_examples,
-    .exit_codes = profile_codes};
+    .exit_codes = profile_codes,
+    .has_page = true};
 
 } // namespace nodewise::cli

@@ -9,6 +9,7 @@
 #include <nodewise/id_set.hpp>
 
 #include "base/text.hpp"
+#include "profile/places.hpp"
 #include "report/envelope.hpp"
 #include "report/table.hpp"
 
@@ -46,18 +47,9 @@ struct sums {
   }
 
   void add_uses(const profile::object& what, const profile::program& in) {
-    auto where = what.where.begin();
-    for (const profile::use_run& run : what.uses) {
-      while (where != what.where.end() && where->first + where->count <= run.first) {
-        ++where;
-      }
-      for (auto at = where; at != what.where.end() && at->first < run.first + run.count; ++at) {
-        const std::uint64_t first = std::max(at->first, run.first);
-        const std::uint64_t last = std::min(at->first + at->count, run.first + run.count);
-        add_part(run, static_cast<double>(last - first) / static_cast<double>(run.count), at->node,
-                 in);
-      }
-    }
+    profile::for_each_used_part(what, [&](const profile::use_run& run, double part, node_id node) {
+      add_part(run, part, node, in);
+    });
   }
 
   void add_part(const profile::use_run& run, double part, node_id node,

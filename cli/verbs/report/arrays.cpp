@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "profile/places.hpp"
+
 namespace nodewise::cli {
 
 namespace {
@@ -19,22 +21,6 @@ double amount_of(const profile::object& what) {
     }
   }
   return sum;
-}
-
-/// Calls `see(use run, part of it 0..1, node)` for each part of a use whose pages are on one node.
-template <class See>
-void for_each_place(const profile::object& what, See see) {
-  auto where = what.where.begin();
-  for (const profile::use_run& run : what.uses) {
-    while (where != what.where.end() && where->first + where->count <= run.first) {
-      ++where;
-    }
-    for (auto at = where; at != what.where.end() && at->first < run.first + run.count; ++at) {
-      const std::uint64_t first = std::max(at->first, run.first);
-      const std::uint64_t end = std::min(at->first + at->count, run.first + run.count);
-      see(run, static_cast<double>(end - first) / static_cast<double>(run.count), at->node);
-    }
-  }
 }
 
 class array_sums {
@@ -54,7 +40,7 @@ class array_sums {
         to.used_by[home_of(in_, each.by)] += each.amount * moved;
       }
     }
-    for_each_place(what, [&](const profile::use_run& run, double part, node_id node) {
+    profile::for_each_used_part(what, [&](const profile::use_run& run, double part, node_id node) {
       for (const profile::use& each : run.by) {
         add_moved(home_of(in_, each.by), node, each.amount * moved * part, to);
       }

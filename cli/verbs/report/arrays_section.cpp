@@ -65,10 +65,7 @@ std::string name_of(const shown_array& what) {
 
 /// One row for each array.
 html::table table_of(const profile_parts& of) {
-  double used = 0;
-  for (const shown_array& each : of.arrays) {
-    used += each.used;
-  }
+  const double used = of.used();
   html::table made{"Arrays, most used first",
                    {{"array"},
                     {"size", cell_kind::number},
@@ -89,10 +86,7 @@ html::table table_of(const profile_parts& of) {
 
 /// The first ones that have much of the traffic.
 std::size_t arrays_to_draw(const profile_parts& of) {
-  double used = 0;
-  for (const shown_array& each : of.arrays) {
-    used += each.used;
-  }
+  const double used = of.used();
   std::size_t drawn = 1;
   while (drawn < std::min(most_drawn, of.arrays.size()) &&
          of.arrays[drawn].used >= used * least_drawn) {

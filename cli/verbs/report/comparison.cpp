@@ -262,9 +262,8 @@ void add_comparison(const json_field& document, report_page& into) {
   check_schema(document, "nodewise/comparison/1");
   const topology on(machine_from_json(document.at("machine")));
   const compared_profiles of = compared_in(document);
-  into.set_verdict(comparison_sentence(of),
-                   {{"machine", on.machine().name.empty() ? "unnamed" : on.machine().name},
-                    {"arrays", fmt::format("{}", of.arrays.size())}});
+  into.set_verdict(comparison_sentence(of), {{"machine", machine_name_of(on.machine())},
+                                             {"arrays", fmt::format("{}", of.arrays.size())}});
   add_machine_section(on, {}, into);
   add_remote(of, into);
   add_arrays_compared(of, into);

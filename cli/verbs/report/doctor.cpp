@@ -149,11 +149,9 @@ void add_examination(const json_field& document, report_page& into) {
   if (known) {
     machine.emplace(machine_from_json(on));
   }
-  into.set_verdict(examined_verdict(all),
-                   {{"machine", !known                            ? "unavailable"
-                                : machine->machine().name.empty() ? "unnamed"
-                                                                  : machine->machine().name},
-                    {"examined", counted(all.size(), "fact")}});
+  into.set_verdict(examined_verdict(all), {{"machine", machine ? machine_name_of(machine->machine())
+                                                               : std::string(unavailable_cell)},
+                                           {"examined", counted(all.size(), "fact")}});
   if (machine) {
     add_machine_section(*machine, {}, into);
   }

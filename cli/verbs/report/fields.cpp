@@ -32,7 +32,11 @@ std::vector<std::string> texts_in(const json_field& list) {
 }
 
 std::string command_in(const json_field& list) {
-  return joined(texts_in(list), " ", [](const std::string& each) { return shell_word(each); });
+  return joined(texts_in(list), " ", shell_word);
+}
+
+std::string machine_name_of(const machine& on) {
+  return on.name.empty() ? "unnamed" : on.name;
 }
 
 std::string bytes_words(double bytes) {

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include <nodewise/machine.hpp>
+
 #include "drawing/svg.hpp"
 #include "topology/json_field.hpp"
 
@@ -24,6 +26,9 @@ inline constexpr std::string_view unavailable_cell = "unavailable";
 [[nodiscard]] std::string command_in(const json_field& list);
 /// At most `format_bytes` can say; more is cut.
 [[nodiscard]] std::string bytes_words(double bytes);
+
+/// As the facts of a page say it: "unnamed" without a name.
+[[nodiscard]] std::string machine_name_of(const machine& on);
 
 /// A drawing with a margin around it.
 template <class Drawing>

@@ -5,13 +5,14 @@
 #include <fmt/core.h>
 
 #include "base/text.hpp"
+#include "cli/verbs/report/fields.hpp"
 #include "cli/verbs/report/kinds.hpp"
-#include "cli/verbs/report/node_matrix.hpp"
 #include "drawing/chart.hpp"
 #include "drawing/colours.hpp"
 #include "drawing/heat_map.hpp"
 #include "measure/experiments.hpp"
 #include "topology/machine_json.hpp"
+#include "tune/location.hpp"
 
 namespace nodewise::cli {
 
@@ -35,16 +36,12 @@ struct measured_figure {
 };
 using by_experiment = std::vector<std::pair<std::string, std::vector<measured_figure>>>;
 
-std::optional<double> median_of(const json_field& amounts) {
+std::optional<double> median_in(const json_field& amounts) {
   std::vector<double> all;
   for (const json_field& each : amounts.elements()) {
     all.push_back(each.number());
   }
-  if (all.empty()) {
-    return std::nullopt;
-  }
-  std::ranges::sort(all);
-  return (all[(all.size() - 1) / 2] + all[all.size() / 2]) / 2;
+  return all.empty() ? std::nullopt : std::optional(tune::median_of(std::move(all)));
 }
 
 measured_figure figure_from(const json_field& point) {
@@ -53,7 +50,7 @@ measured_figure figure_from(const json_field& point) {
   made.unit = point.at("unit").text();
   made.threads = point.at("threads").whole_number();
   if (const json_field from = point.at("from"); !from.is_text()) {
-    made.from = node_id{from.small_number(0, most_node_number)};
+    made.from = node_id{from.small_number(0, max_id)};
   }
   if (const auto median = point.find("median")) {
     made.median = median->number();
@@ -63,7 +60,7 @@ measured_figure figure_from(const json_field& point) {
     made.unavailable = why->text();
   }
   if (const auto beside = point.find("beside_gb_per_s")) {
-    made.beside = median_of(*beside);
+    made.beside = median_in(*beside);
   }
   return made;
 }
@@ -154,15 +151,10 @@ std::string explained(const std::string& experiment) {
 
 void add_chart(const std::string& experiment, const chart& what,
                const std::vector<measured_figure>& figures, html::section& to, report_page& into) {
-  constexpr double margin = 8;
-  drawing::picture drawn;
-  drawn.title = what.title;
-  const drawing::area size = draw(drawn.content, {margin, margin}, what);
-  drawn.description = fmt::format("{} against {}", what.y.title, what.x.title);
-  drawn.width = size.right() + margin;
-  drawn.height = size.bottom() + margin;
-  into.add_figure(to, experiment, std::move(drawn), "Medians, with their intervals.",
-                  table_of_figures(experiment, figures), &what);
+  into.add_figure(
+      to, experiment,
+      pictured(what.title, fmt::format("{} against {}", what.y.title, what.x.title), what),
+      "Medians, with their intervals.", table_of_figures(experiment, figures), &what);
 }
 
 std::optional<double> best_of(const by_experiment& all, std::string_view experiment, bool most) {

@@ -6,6 +6,7 @@
 
 #include <fmt/core.h>
 
+#include "cli/verbs/report/fields.hpp"
 #include "cli/verbs/report/kinds.hpp"
 #include "drawing/heat_map.hpp"
 
@@ -84,13 +85,11 @@ void add_matrix_section(const node_matrix& between, std::string_view caption, re
   }
   html::section& made = into.add_section("traffic", "Traffic between nodes");
   const drawing::heat_map map = map_of(between, from, to);
-  drawing::picture drawn;
-  const drawing::area size = draw(drawn.content, {8, 8}, map);
-  drawn.title = "Traffic between nodes";
-  drawn.description = "A row for the node of the threads, a column for the node of the memory.";
-  drawn.width = size.right() + 8;
-  drawn.height = size.bottom() + 8;
-  into.add_figure(made, "traffic", std::move(drawn), caption, numbers_of(map));
+  into.add_figure(
+      made, "traffic",
+      pictured("Traffic between nodes",
+               "A row for the node of the threads, a column for the node of the memory.", map),
+      caption, numbers_of(map));
 }
 
 } // namespace nodewise::cli

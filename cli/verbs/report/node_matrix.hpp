@@ -13,8 +13,6 @@ namespace nodewise::cli {
 
 struct report_page;
 
-inline constexpr int most_node_number = 1 << 16; // a file may name any
-
 /// Amounts by the node of the thread and the node of the memory.
 using node_matrix = std::map<std::pair<node_id, node_id>, double>;
 

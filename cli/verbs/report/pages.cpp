@@ -242,7 +242,7 @@ void add_pages(const json_field& document, report_page& into) {
   check_schema(document, "nodewise/pages/1");
   const topology on(machine_from_json(document.at("machine")));
   const std::vector<shown_sample> samples = samples_in(document);
-  const std::string name = on.machine().name.empty() ? "unnamed" : on.machine().name;
+  const std::string name = machine_name_of(on.machine());
   if (samples.empty()) {
     into.set_verdict("No pages were observed.", {{"machine", name}});
     add_machine_section(on, {}, into);

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <set>
 
-#include <nodewise/arithmetic.hpp>
 #include <nodewise/team_layout.hpp>
 
 #include "placement/resolve.hpp"

@@ -240,8 +240,7 @@ void add_prediction(const json_field& document, report_page& into) {
   const topology on(machine_from_json(document.at("machine")));
   shown_prediction of = prediction_in(document);
   const predicted_answer& answer = of.answers.front().second;
-  of.facts.insert(of.facts.begin(),
-                  {"machine", on.machine().name.empty() ? "unnamed" : on.machine().name});
+  of.facts.insert(of.facts.begin(), {"machine", machine_name_of(on.machine())});
   if (of.swept.empty()) {
     of.facts.emplace_back("moved", fmt::format("{} at {}", bytes_words(answer.bytes),
                                                rate_words(answer.moved_gb_per_s)));

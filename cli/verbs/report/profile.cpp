@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include "base/text.hpp"
+#include "cli/verbs/report/fields.hpp"
 #include "profile/first_rows.hpp"
 #include "profile/profile_json.hpp"
 #include "report/style.hpp"
@@ -53,10 +54,7 @@ std::string verdict_of(const profile_parts& of) {
 /// The array with the most remote traffic, in words.
 std::string worst_array(const profile_parts& of) {
   const shown_array& worst = *std::ranges::max_element(of.arrays, {}, &shown_array::remote);
-  double used = 0;
-  for (const shown_array& each : of.arrays) {
-    used += each.used;
-  }
+  const double used = of.used();
   std::string made =
       fmt::format("{}, {}: {} of the traffic, {} of it remote", worst.name,
                   report::format_bytes(worst.bytes), report::format_percent(worst.used / used),
@@ -70,9 +68,8 @@ std::string worst_array(const profile_parts& of) {
 
 std::vector<std::pair<std::string, std::string>> facts_of(const profile_parts& of) {
   std::vector<std::pair<std::string, std::string>> all = {
-      {"command",
-       joined(of.what.command, " ", [](const std::string& each) { return shell_word(each); })},
-      {"machine", of.on.machine().name.empty() ? "unnamed" : of.on.machine().name}};
+      {"command", joined(of.what.command, " ", shell_word)},
+      {"machine", machine_name_of(of.on.machine())}};
   if (!of.arrays.empty() && of.arrays.front().remote > 0) {
     all.emplace_back("worst array", worst_array(of));
   }

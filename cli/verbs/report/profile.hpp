@@ -23,6 +23,14 @@ struct profile_parts {
   /// Of the plan of each program that has one, by its position.
   std::map<std::size_t, planned_pages> planned = {};
 
+  /// Of all arrays.
+  [[nodiscard]] double used() const {
+    double sum = 0;
+    for (const shown_array& each : arrays) {
+      sum += each.used;
+    }
+    return sum;
+  }
   /// Whether amounts are cache lines: "75 lines", else only shares mean something.
   [[nodiscard]] bool is_counted() const { return what.seen.counts; }
 };

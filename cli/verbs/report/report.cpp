@@ -45,9 +45,6 @@ report_page page_of(const std::vector<std::string>& files) {
     const nlohmann::ordered_json document = read_json_file(files[i]);
     add_result(json_field(document, "the result " + files[i]), files[i], made);
   }
-  made.shown.interaction = installed_script();
-  made.shown.data =
-      made.data->dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
   return made;
 }
 
@@ -106,11 +103,14 @@ int report(const invocation& given) {
   if (!only_picture || given.has(flags::output)) {
     check_file(flags::output, name);
   }
-  const report_page page = page_of(given.operands);
+  report_page page = page_of(given.operands);
   if (only_picture) {
     write_picture(page, given);
     return exit_code::ok;
   }
+  page.shown.interaction = installed_script();
+  page.shown.data =
+      page.data->dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
   write_page(page.shown, name, given);
   const bool shown = !given.has(flags::open_page) || show_in_browser(std::string(name));
   return shown ? exit_code::ok : exit_code::refused;

@@ -31,9 +31,8 @@ void add_plan(const advise::proposal& plan, const profile::profile& of, const st
       "%).{}",
       plan.worth.ratio, plan.worth.low, plan.worth.high, seconds_words(plan.before, plan.after)));
   into.command(fmt::format("nodewise profile {} --write-plan plan.json", shell_word(file)));
-  into.command(fmt::format(
-      "nodewise run --plan plan.json -- {}",
-      joined(of.command, " ", [](const std::string& each) { return shell_word(each); })));
+  into.command(
+      fmt::format("nodewise run --plan plan.json -- {}", joined(of.command, " ", shell_word)));
   into.list(plan.remarks);
 }
 

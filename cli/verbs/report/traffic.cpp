@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include "base/text.hpp"
+#include "cli/verbs/report/fields.hpp"
 #include "cli/verbs/report/kinds.hpp"
 #include "cli/verbs/report/node_matrix.hpp"
 #include "report/style.hpp"
@@ -33,8 +34,8 @@ node_matrix lines_between(const json_field& document, std::string_view judged) {
     if (cell.at("phase").text() == judged && !to.is_text() && !from.is_text()) {
       const double lines = cell.at("fills").number() + cell.at("streams").number();
       if (lines > 0) {
-        between[{node_id{from.small_number(0, most_node_number)},
-                 node_id{to.small_number(0, most_node_number)}}] += lines;
+        between[{node_id{from.small_number(0, max_id)}, node_id{to.small_number(0, max_id)}}] +=
+            lines;
       }
     }
   }
@@ -124,11 +125,11 @@ void add_counted_traffic(const json_field& document, report_page& into) {
   const std::string judged(phase_words.at(document.at("judged_by").one_of(phase_words)));
   const std::string phase = judged == "use" ? "after initialisation" : "in initialisation";
   const auto local = local_share(document.at(judged));
-  into.set_verdict(local ? fmt::format("{} of the counted memory traffic {} is local.",
-                                       report::format_percent(*local), phase)
-                         : fmt::format("No memory traffic was counted {}.", phase),
-                   {{"program", programs_of(document)},
-                    {"machine", on.machine().name.empty() ? "unnamed" : on.machine().name}});
+  into.set_verdict(
+      local ? fmt::format("{} of the counted memory traffic {} is local.",
+                          report::format_percent(*local), phase)
+            : fmt::format("No memory traffic was counted {}.", phase),
+      {{"program", programs_of(document)}, {"machine", machine_name_of(on.machine())}});
   add_machine_section(on, {}, into);
   add_matrix_section(
       lines_between(document, judged),
@@ -136,9 +137,9 @@ void add_counted_traffic(const json_field& document, report_page& into) {
   add_moved(document, judged, into);
   html::section& rest = into.add_section("evidence", "Predicted, and not counted");
   rest.list(predictions_of(document));
-  std::vector<std::string> not_counted;
-  for (const json_field& each : document.at("not_counted").elements()) {
-    not_counted.push_back("not counted: " + each.text());
+  std::vector<std::string> not_counted = texts_in(document.at("not_counted"));
+  for (std::string& each : not_counted) {
+    each = "not counted: " + each;
   }
   rest.list(not_counted);
   rest.remark("Times are predictions of a model from exact counts; nothing was timed.");

@@ -92,7 +92,7 @@ std::vector<std::pair<std::string, std::string>> tune_facts(const shown_tune& of
                                                             const machine& on) {
   std::vector<std::pair<std::string, std::string>> all = {
       {"command", of.command},
-      {"machine", on.name.empty() ? "unnamed" : on.name},
+      {"machine", machine_name_of(on)},
       {"figure", fmt::format("{}{}; {} is better", of.figure,
                              of.phase.empty() || of.is_predicted() ? "" : " (" + of.phase + ")",
                              of.higher_is_better ? "higher" : "lower")},

@@ -37,6 +37,7 @@ inline constexpr verb topo_verb{
                    "nodes that this process may not use (control group, affinity).",
     .flags = topo_flags,
     .examples = topo_examples,
-    .exit_codes = topo_codes};
+    .exit_codes = topo_codes,
+    .has_page = true};
 
 } // namespace nodewise::cli

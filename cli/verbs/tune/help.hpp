@@ -113,6 +113,7 @@ inline constexpr verb tune_verb{
     .excludes = tune_excludes,
     .takes = operands::program,
     .examples = tune_examples,
-    .exit_codes = tune_codes};
+    .exit_codes = tune_codes,
+    .has_page = true};
 
 } // namespace nodewise::cli

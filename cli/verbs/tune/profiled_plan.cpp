@@ -22,7 +22,7 @@ namespace {
 sys::timed_end run_profile(std::vector<std::string> line) {
   sys::timed_program what;
   what.command = std::move(line);
-  what.environment = own_environment();
+  what.environment = sys::own_environment();
   what.keep_output = true;
   sys::timed_end end;
   {

@@ -79,7 +79,7 @@ void add_marks(std::vector<std::string>& environment, const std::string& file) {
 } // namespace
 
 program_runs::program_runs(const tune_request& asked, const machine& on)
-    : asked_(asked), environment_(own_environment()) {
+    : asked_(asked), environment_(sys::own_environment()) {
   const std::vector<std::string> run = {paths::of_this_process().command(), "run"};
   std::vector<std::string> added; // options that a virtual machine adds to each setting
   if (const auto& part = asked.race.figure.modelled) {

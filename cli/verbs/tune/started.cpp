@@ -1,19 +1,9 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "cli/verbs/tune/started.hpp"
 
-#include <unistd.h>
-
 #include "base/text.hpp"
 
 namespace nodewise::cli {
-
-std::vector<std::string> own_environment() {
-  std::vector<std::string> all;
-  for (char** each = ::environ; *each != nullptr; ++each) {
-    all.emplace_back(*each);
-  }
-  return all;
-}
 
 std::string last_line_of(std::string_view text) {
   constexpr std::string_view hint = "    hint: ";
