@@ -175,8 +175,10 @@ class Others(ExampleTest):
                 )
                 # Each thread's million but the first one's, which nobody has looked at yet.
                 self.assertGreater(worst["rewrites"], 5_000_000)
-                names = [line["name"] for line in cured.shared]
-                self.assertNotIn("counters", names)
+                # A counter of one's own goes to another processor at most with its page, when several threads
+                # begin the page at once, and to the first thread for the sum.
+                rewrites = {each["name"]: each["rewrites"] for each in cured.shared if "counters" in each["name"]}
+                self.assertLess(sum(rewrites.values()), 1000, rewrites)
 
     def test_a_full_buffer_cache_pushes_pages_away(self) -> None:
         """The cache is really full: where the kernel frees some of it meanwhile, it is little."""
