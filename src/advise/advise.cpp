@@ -1,6 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "advise/advise.hpp"
 
+#include <cmath>
 #include <iterator>
 #include <map>
 #include <ranges>
@@ -184,8 +185,11 @@ class search {
     add_code(of_, sites, made);
     made.cures = by.cures(subject_of(of_, sites), by.with);
     if (!made.entries.empty()) {
-      made.cures.push_back({"command", "place it from outside, without changing the program",
-                            "nodewise run --plan FILE --verify -- PROGRAM\n"});
+      made.cures.push_back(
+          {"command",
+           "place it from outside, without changing the program (--write-plan plan.json "
+           "writes the plan)",
+           "nodewise run --plan plan.json --verify -- PROGRAM\n"});
     }
     return made;
   }
@@ -253,6 +257,26 @@ void add_remarks(const analysis_input& of, std::vector<std::string>& into) {
   }
 }
 
+/// The share of the program's traffic that the finding is about.
+double traffic_of(const finding& what) {
+  return sum_over(what.objects, &named_objects::share);
+}
+
+/// Lines to type name the command that was profiled.
+void name_program(const std::vector<std::string>& command, std::vector<cure>& in) {
+  constexpr std::string_view placeholder = "PROGRAM";
+  const std::string line = joined(command, " ", shell_word);
+  for (cure& each : in) {
+    if (each.with != "command" || each.code.find("mpirun") != std::string::npos) {
+      continue;
+    }
+    for (std::size_t at = each.code.find(placeholder); at != std::string::npos;
+         at = each.code.find(placeholder, at + line.size())) {
+      each.code.replace(at, placeholder.size(), line);
+    }
+  }
+}
+
 } // namespace
 
 advice advise(const profile::profile& of, const topology& on) {
@@ -287,10 +311,16 @@ advice advise(const profile::profile& of, const topology& on) {
         fmt::format("{} with less than 1 % of the traffic of the largest program: no advice",
                     counted(left_out, "program")));
   }
+  for (finding& each : made.findings) {
+    if (!of.command.empty()) {
+      name_program(of.command, each.cures);
+    }
+  }
   std::ranges::sort(made.findings, {}, [](const finding& each) {
     const bool known = each.worth.how != gain::kind::unavailable;
-    return std::tuple(each.what != pattern::nameless, known ? -each.worth.ratio : -1.0, each.what,
-                      each.title); // nameless memory is missing in all other findings
+    const double gain_as_printed = known ? std::round(each.worth.ratio * 100) : 100;
+    return std::tuple(each.what != pattern::nameless, -gain_as_printed, -traffic_of(each),
+                      each.what, each.title); // nameless memory is missing in all other findings
   });
   return made;
 }

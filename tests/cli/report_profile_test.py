@@ -1,8 +1,10 @@
 # Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 """The page of a profile, of counted traffic and of a measurement, and single pictures of it."""
 
+import copy
 import json
 import os
+import shlex
 import subprocess
 import unittest
 from pathlib import Path
@@ -34,6 +36,25 @@ class ProfilePage(ReportTest):
         self.assertTrue(any("--write-plan plan.json" in each for each in page.texts["code"]))
         self.assertTrue(any(each.startswith("nodewise run --plan plan.json -- ") for each in page.texts["code"]))
         self.assertIn("(predicted)", page.verdict)
+
+    def test_lines_to_type_name_the_program(self):
+        page = self.page_of(counted(machine=MACHINE_WITH_FIGURES))
+        lines = [each for each in page.texts["code"] if each.startswith("nodewise run")]
+        self.assertTrue(lines)
+        for each in lines:
+            self.assertNotIn("PROGRAM", each)
+            self.assertIn(shlex.join(counted()["command"]), each)
+
+    def test_objects_with_hardly_any_traffic_open_on_demand(self):
+        document = counted()
+        objects = document["programs"][0]["objects"]
+        for number in range(5):
+            small = copy.deepcopy(objects[0]) | {"id": 1000 + number, "uses": ["0+1 0:0.01"]}
+            small["made_at"][-1]["line"] = 500 + number
+            objects.append(small)
+        page = self.page_of(document)
+        self.assertEqual(len(page.column("Arrays, most used first", "array")), 2)
+        self.assertEqual(len(page.column("5 others with at most 0.1 % of the traffic each", "array")), 5)
 
     def test_without_uses_nothing_is_said_of_them(self):
         page = self.page_of(unused())

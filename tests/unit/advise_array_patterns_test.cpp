@@ -47,6 +47,15 @@ TEST(AdvisePatterns, SerialInitialisation) {
   EXPECT_THAT(first.cures.front().code, HasSubstr("omp parallel for schedule(static)"));
 }
 
+TEST(AdvisePatterns, LinesToTypeNameTheProgram) {
+  profile::profile of = test::three_arrays(two_by_four, false);
+  of.command = {"./my solver", "PROGRAM"};
+  const advice told = advise::advise(of, test::lab_machine("nehalem-2x4"));
+  ASSERT_THAT(found(told), ElementsAre(pattern::serial_initialisation));
+  EXPECT_THAT(told.findings.front().cures.back().code,
+              HasSubstr("--plan plan.json --verify -- './my solver' PROGRAM\n"));
+}
+
 TEST(AdvisePatterns, NothingWhereThreadsTouchWhatTheyUse) {
   for (const char* machine : {"nehalem-2x4", "opteron-4x2"}) {
     const auto& nodes = machine[0] == 'n' ? two_by_four : four_by_two;

@@ -64,9 +64,10 @@ std::string name_of(const shown_array& what) {
 }
 
 /// One row for each array.
-html::table table_of(const profile_parts& of) {
+html::table table_of(const profile_parts& of, std::span<const shown_array> rows,
+                     std::string_view caption) {
   const double used = of.used();
-  html::table made{"Arrays, most used first",
+  html::table made{std::string(caption),
                    {{"array"},
                     {"size", cell_kind::number},
                     {"share of the traffic", cell_kind::number},
@@ -75,7 +76,7 @@ html::table table_of(const profile_parts& of) {
                     {"used by threads on"},
                     {"first touched at", cell_kind::code}},
                    {}};
-  for (const shown_array& each : of.arrays) {
+  for (const shown_array& each : rows) {
     made.rows.push_back({name_of(each), report::format_bytes(each.bytes),
                          used > 0 ? report::format_percent(each.used / used) : "unavailable",
                          report::format_percent(each.remote_share(), "unavailable"),
@@ -154,11 +155,11 @@ ordered_json runs_json(const drawing::strip& of) {
   return made;
 }
 
-/// The strips of the most used arrays, for the script.
-void add_strips(const profile_parts& of, const std::string& table, report_page& into) {
-  std::size_t kept = 0;
-  for (std::size_t row = 0; row < of.arrays.size() && kept < most_runs_kept; ++row) {
-    const shown_array& each = of.arrays[row];
+/// The strips of the most used arrays, for the script. `kept`: runs so far.
+void add_strips(const profile_parts& of, std::span<const shown_array> rows,
+                const std::string& table, std::size_t& kept, report_page& into) {
+  for (std::size_t row = 0; row < rows.size() && kept < most_runs_kept; ++row) {
+    const shown_array& each = rows[row];
     const drawing::strips what = strips_with_plan(each, of);
     ordered_json bands = ordered_json::array();
     for (const drawing::strip& band : what.bands) {
@@ -175,6 +176,40 @@ void add_strips(const profile_parts& of, const std::string& table, report_page& 
   }
 }
 
+/// How many arrays come before those with hardly any traffic.
+std::size_t arrays_with_traffic(const profile_parts& of) {
+  constexpr double hardly_any = 0.001; // of the traffic
+  constexpr std::size_t worth_folding = 5;
+  const double used = of.used();
+  const auto rest = std::ranges::find_if(of.arrays, [&](const shown_array& each) {
+    return each.used < used * hardly_any; // never if no use was observed
+  });
+  const auto before = static_cast<std::size_t>(rest - of.arrays.begin());
+  return of.arrays.size() - before < worth_folding ? of.arrays.size() : before;
+}
+
+/// One table; arrays with hardly any traffic open on demand.
+void add_tables(const profile_parts& of, html::section& made, report_page& into) {
+  std::size_t kept = 0;
+  const auto add = [&](std::string_view name, std::span<const shown_array> rows,
+                       std::string_view caption) {
+    const html::table shown = table_of(of, rows, caption);
+    const std::string id = into.add_table(name, shown);
+    add_strips(of, rows, id, kept, into);
+    made.long_table(id, shown);
+  };
+  const std::span<const shown_array> all = of.arrays;
+  const std::size_t used = arrays_with_traffic(of);
+  add("arrays", all.first(used), "Arrays, most used first");
+  if (used < all.size()) {
+    const std::string rest = fmt::format("{} with at most 0.1 % of the traffic each",
+                                         counted(all.size() - used, "other"));
+    made.begin_folded(rest);
+    add("small-arrays", all.subspan(used), rest);
+    made.end_folded();
+  }
+}
+
 } // namespace
 
 void add_arrays(const profile_parts& of, report_page& into) {
@@ -183,7 +218,6 @@ void add_arrays(const profile_parts& of, report_page& into) {
     made.paragraph("No array was observed.");
     return;
   }
-  const html::table all = table_of(of);
   into.add_figure(
       made, "arrays", picture_of(of, nodes_of(of)),
       "Each array has strips from its first page to its last: the node that holds a page, "
@@ -191,9 +225,7 @@ void add_arrays(const profile_parts& of, report_page& into) {
       "local. If a plan places the array, two more strips show the same with the plan, "
       "which also binds the threads (predicted). Dashed: nothing was observed.",
       {});
-  const std::string table = into.add_table("arrays", all);
-  add_strips(of, table, into);
-  made.long_table(table, all);
+  add_tables(of, made, into);
 }
 
 } // namespace nodewise::cli
