@@ -43,6 +43,9 @@ log_json race_json(const race_options& of) {
   if (!of.predicted.empty()) {
     made["predicted"] = of.predicted;
   }
+  if (!of.pinned.empty()) {
+    made["pinned"] = of.pinned;
+  }
   return made;
 }
 
@@ -88,9 +91,13 @@ std::vector<setting> read_settings(const json_field& list) {
   return all;
 }
 
+std::size_t read_candidate(const json_field& field, std::size_t candidates) {
+  return field.whole_number(0, candidates - 1);
+}
+
 race_options read_race(const json_field& field, std::size_t candidates) {
   field.allow_only({"seed", "warm_ups", "warm_up_counts", "most_runs", "most_runs_of_all", "error",
-                    "equal", "higher_is_better", "most_spread", "predicted"});
+                    "equal", "higher_is_better", "most_spread", "predicted", "pinned"});
   race_options made;
   made.candidates = candidates;
   made.seed = field.at("seed").whole_number(0, std::numeric_limits<std::uint64_t>::max());
@@ -109,6 +116,11 @@ race_options read_race(const json_field& field, std::size_t candidates) {
   if (const auto predicted = field.find("predicted")) {
     for (const json_field& each : predicted->elements()) {
       made.predicted.push_back(each.number());
+    }
+  }
+  if (const auto pinned = field.find("pinned")) {
+    for (const json_field& each : pinned->elements()) {
+      made.pinned.push_back(read_candidate(each, candidates));
     }
   }
   try {
@@ -144,10 +156,6 @@ double read_seconds(const json_field& field) {
     field.refuse("it is negative", "write seconds");
   }
   return seconds;
-}
-
-std::size_t read_candidate(const json_field& field, std::size_t candidates) {
-  return field.whole_number(0, candidates - 1);
 }
 
 logged_run read_run(const json_field& field, std::size_t candidates) {

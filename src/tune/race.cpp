@@ -42,6 +42,9 @@ void check_options(const race_options& options) {
   require_option(options.predicted.empty() || options.predicted.size() == options.candidates,
                  "the number of predictions is not that of the candidates",
                  "pass one for each candidate, or none");
+  require_option(
+      std::ranges::all_of(options.pinned, [&](auto each) { return each < options.candidates; }),
+      "a pinned candidate has a number that no candidate has", "pass numbers of candidates");
 }
 
 /// A confirmation that is unlikely to show a difference any more ends: at the beginning if its p is
@@ -217,7 +220,7 @@ void race::start_confirmation() {
     finish(verdict::keep);
     return;
   }
-  leader_ = order[order.front().candidate == todays ? 1 : 0].candidate;
+  leader_ = leader_of(order);
   entries_[*leader_].state = candidate_state::leader;
   const std::size_t most_so_far =
       std::max(entries_[todays].figures.size(), entries_[*leader_].figures.size());
@@ -233,6 +236,29 @@ void race::start_confirmation() {
   } else {
     finish(verdict::not_separated);
   }
+}
+
+/// The best but today's, or a pinned one that is as good as far as the noise shows, even if it was
+/// set aside after the last block.
+std::size_t race::leader_of(const std::vector<ranked_row>& order) const {
+  const ranked_row& best = order[order.front().candidate == todays ? 1 : 0];
+  const std::size_t blocks = entries_[best.candidate].race_logs.size();
+  std::vector<race_row> pinned;
+  for (const std::size_t each : options_.pinned) {
+    const entry& of = entries_[each];
+    const bool raced = blocks > 0 && of.race_logs.size() == blocks;
+    if (each != todays && raced && of.state != candidate_state::disqualified) {
+      pinned.push_back({each, of.race_logs, 1});
+    }
+  }
+  if (pinned.empty()) {
+    return best.candidate;
+  }
+  const double noise = spread();
+  const ranked_row steady = ranked(pinned, noise).front();
+  const double known_noise = std::isfinite(options_.most_spread) ? options_.most_spread / 2 : 0;
+  const double hidden = std::max(error_between(steady, best, noise), known_noise);
+  return steady.at - best.at <= hidden ? steady.candidate : best.candidate;
 }
 
 void race::start_trial_block() {

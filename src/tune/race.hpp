@@ -50,7 +50,11 @@ struct race_options {
   bool higher_is_better = false;
   /// For each candidate the ratio of its figure to today's that a model predicts; empty if there is
   /// no prediction. It decides only between candidates whose measured figures are the same.
-  std::vector<double> predicted;
+  std::vector<double> predicted = {};
+  /// Candidates that pin their threads: their figures depend less on where threads happen to run.
+  /// The best of them leads if it is behind the best of all by at most one standard error, or by at
+  /// most half of `most_spread`.
+  std::vector<std::size_t> pinned = {};
   /// Logarithms of figures have at most this standard deviation; infinity: unknown. A lead of more
   /// than three of it is confirmed, or not, by three runs of both.
   double most_spread = std::numeric_limits<double>::infinity();
@@ -150,6 +154,7 @@ class race {
   void start_block();
   void start_race_block();
   void start_confirmation();
+  [[nodiscard]] std::size_t leader_of(const std::vector<ranked_row>& order) const;
   void start_trial_block();
   void end_block();
   void end_race_block();

@@ -81,6 +81,10 @@ std::vector<ranked_row> ranked(std::span<const race_row> rows, double spread) {
   return found;
 }
 
+double error_between(const ranked_row& a, const ranked_row& b, double spread) {
+  return spread * std::sqrt(1 / static_cast<double>(a.runs) + 1 / static_cast<double>(b.runs));
+}
+
 std::vector<std::size_t> staying(std::span<const race_row> rows, std::size_t candidates,
                                  std::size_t of_blocks, double spread, double most_spread) {
   const std::size_t blocks = rows.front().logs.size();
@@ -93,8 +97,7 @@ std::vector<std::size_t> staying(std::span<const race_row> rows, std::size_t can
   std::vector<std::size_t> stay;
   std::size_t others = 0;
   for (const ranked_row& each : order) {
-    const double error =
-        spread * std::sqrt(1 / static_cast<double>(each.runs) + 1 / static_cast<double>(best.runs));
+    const double error = error_between(each, best, spread);
     if (each.candidate == todays_row) {
       stay.push_back(each.candidate);
     } else if (others < most && each.at - best.at <= errors_behind_later * error) {

@@ -28,6 +28,9 @@ struct ranked_row {
 /// runs, from all candidates that had two, those set aside included.
 [[nodiscard]] std::vector<ranked_row> ranked(std::span<const race_row> rows, double spread);
 
+/// The standard error of the difference of two rows.
+[[nodiscard]] double error_between(const ranked_row& a, const ranked_row& b, double spread);
+
 /// The candidates that stay after a block, the best first; today's setting is among the rows and
 /// stays. `candidates` began the race, which has at most `of_blocks` blocks. After the first block
 /// there is no second run to judge the noise by: its upper bound is the spread among the

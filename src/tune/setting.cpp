@@ -117,6 +117,20 @@ std::size_t threads_option(const std::vector<std::string>& options) {
 
 } // namespace
 
+bool pins_threads(const setting& of) {
+  constexpr std::string_view joined_option = "--bind=";
+  for (std::size_t i = 0; i < of.options.size(); ++i) {
+    const std::string& word = of.options[i];
+    if (word == "--bind" && i + 1 < of.options.size()) {
+      return of.options[i + 1] != "none";
+    }
+    if (word.starts_with(joined_option)) {
+      return word.substr(joined_option.size()) != "none";
+    }
+  }
+  return false;
+}
+
 std::string text(const setting& of) {
   return of.options.empty() ? "as it is" : joined(of.options, " ", shell_word);
 }

@@ -20,6 +20,9 @@ struct setting {
   friend bool operator==(const setting&, const setting&) = default;
 };
 
+/// Whether each thread keeps its processors: --bind, but not --bind none.
+[[nodiscard]] bool pins_threads(const setting& of);
+
 /// "as it is", or "--threads 2 --bind close": in quotes where a shell needs them.
 [[nodiscard]] std::string text(const setting& of);
 

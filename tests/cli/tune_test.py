@@ -48,7 +48,7 @@ class Tune(CommandTest):
     def test_of_a_rate_the_higher_one_is_better(self):
         text = self.tune(0, "--higher", script="[ \"$OMP_NUM_THREADS\" = 2 ] && echo time 4 || echo time 2").stdout
         self.assertRegex(text, f"Use {TWO}: its figure is 100.0 % .* higher than as it is")
-        self.assertRegex(text, rf"{TWO} +[0-9]+ +4 +2 ")  # median and ratio
+        self.assertRegex(text, rf"{TWO} +[0-9]+ +4 +0 % +2 ")  # median, range and ratio
         self.assertIn("a higher wall time is not better", self.tune(2, "--higher", figure=()).stderr)
 
     def test_equal_settings_have_no_winner(self):

@@ -78,6 +78,11 @@ TEST(TuneSetting, IsShownSoThatItCanBeReadAgain) {
 }
 
 TEST(TuneSetting, KnowsTheCoresOfThreads) {
+  EXPECT_TRUE(pins_threads(read_setting("--memory local --bind close")));
+  EXPECT_TRUE(pins_threads(read_setting("--bind=spread")));
+  EXPECT_FALSE(pins_threads(read_setting("--bind none")));
+  EXPECT_FALSE(pins_threads(read_setting("--memory interleave")));
+  EXPECT_FALSE(pins_threads(read_setting("")));
   EXPECT_EQ(read_setting("--bind close").cores, 0U);
   EXPECT_EQ(read_setting("--bind close --threads 3").cores, 3U);
   EXPECT_EQ(read_setting("--threads=4").cores, 4U);

@@ -48,6 +48,7 @@ log_header example_header() {
   made.options.seed = 18446744073709551615U;
   made.options.equal = 0.1 + 0.2; // needs all digits
   made.options.predicted = {1, 0.5, 1e-300};
+  made.options.pinned = {1};
   made.options.most_spread = 5;
   made.figure = {"rate: ([0-9.]+)", "out.txt", true};
   made.options.higher_is_better = true;
@@ -163,6 +164,7 @@ TEST_F(TuneLog, IsReadAsItWasWritten) {
   EXPECT_EQ(read.header.options.seed, header_.options.seed);
   EXPECT_EQ(read.header.options.equal, header_.options.equal);
   EXPECT_EQ(read.header.options.predicted, header_.options.predicted);
+  EXPECT_EQ(read.header.options.pinned, header_.options.pinned);
   EXPECT_EQ(read.header.options.most_spread, header_.options.most_spread);
   EXPECT_EQ(read.header.options.candidates, 3U);
   EXPECT_NO_THROW(check_same(header_, read.header));
@@ -255,6 +257,7 @@ TEST_F(TuneLog, DamageOfTheHeaderIsNamed) {
   EXPECT_THAT(refused_field("/race/error", 2), HasSubstr("line 1: race"));
   EXPECT_THAT(refused_field("/race/most_runs", 1000), HasSubstr("line 1: race"));
   EXPECT_THAT(refused_field("/race/predicted", {1}), HasSubstr("line 1: race"));
+  EXPECT_THAT(refused_field("/race/pinned", {3}), HasSubstr("line 1: race.pinned[0]"));
   EXPECT_THAT(refused_field("/race/seed", 1.5), HasSubstr("line 1: race.seed"));
   EXPECT_THAT(refused_field("/figure/higher_is_better", 1), HasSubstr("figure.higher_is_better"));
   EXPECT_THAT(refused_field("/color", 1), HasSubstr("'color'"));

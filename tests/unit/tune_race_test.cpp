@@ -298,6 +298,35 @@ TEST(TuneRace, APredictionDecidesBetweenEqualFiguresOnly) {
   EXPECT_EQ(drive_with({1, 0.9, 0.8, 0.9}), 2U);
 }
 
+TEST(TuneRace, APinnedSettingLeadsIfTheNoiseHidesTheDifference) {
+  const auto leader_with = [](double pinned_figure, std::vector<std::size_t> pinned) {
+    race one({.candidates = 4, .pinned = std::move(pinned)});
+    std::size_t runs = 0;
+    drive(one, [&](const run_request& run) { // two settings whose runs differ by 4 %
+      const double truth = run.candidate == 1 ? 0.7 : run.candidate == 2 ? pinned_figure : 1;
+      return truth * (run.block % 2 == 0 ? 1.02 : 0.98) * (1 + 1e-6 * static_cast<double>(++runs));
+    });
+    return one.leader();
+  };
+  EXPECT_EQ(leader_with(0.71, {}), 1U);
+  EXPECT_EQ(leader_with(0.71, {2}), 2U);
+  EXPECT_EQ(leader_with(0.71, {1, 2}), 1U) << "both are pinned";
+  EXPECT_EQ(leader_with(0.85, {2}), 1U) << "it is clearly slower";
+  EXPECT_EQ(leader_with(0.71, {0}), 1U) << "today's setting never leads";
+}
+
+TEST(TuneRace, APinnedSettingLeadsWithinHalfOfTheKnownNoise) {
+  const auto leader_with = [](double pinned_figure) {
+    race one({.candidates = 4, .pinned = {2}, .most_spread = 0.12});
+    drive(one, [&](const run_request& run) {
+      return run.candidate == 1 ? 0.7 : run.candidate == 2 ? pinned_figure : 1;
+    });
+    return one.leader();
+  };
+  EXPECT_EQ(leader_with(0.735), 2U) << "it was set aside";
+  EXPECT_EQ(leader_with(0.75), 1U);
+}
+
 TEST(TuneRace, OneDisturbedRunDoesNotLoseTheBest) {
   // The best one's first run takes 30 % longer, the others differ by up to 1 %.
   race one({.candidates = 8, .predicted = {}});

@@ -71,17 +71,9 @@ ordered_json candidate_json(const tuned& what, std::size_t i) {
   }
   report::add_if_any(made, "others", others);
   report::add_if_any(made, "reason", of.reason);
-  ordered_json figures = ordered_json::array();
-  ordered_json warm_ups = ordered_json::array();
-  for (const tune::logged_run& run : what.runs) {
-    if (run.run.candidate == i) {
-      // In a virtual machine nothing is warmed up: the first run is compared like the others.
-      const bool warm_up = run.run.in == tune::phase::warm_up && !what.figure.modelled;
-      (warm_up ? warm_ups : figures).push_back(run.figure);
-    }
-  }
-  made["figures"] = std::move(figures);
-  report::add_if_any(made, "warm_up_figures", warm_ups);
+  const setting_figures figures = figures_of(what, i);
+  made["figures"] = figures.compared;
+  report::add_if_any(made, "warm_up_figures", ordered_json(figures.warm_ups));
   return made;
 }
 

@@ -319,6 +319,11 @@ tune_request read_tune_options(const invocation& given, const topology& here) {
   race.candidates = settings_of(given, here, made.remarks); // last: it may profile the program
   check_settings(race.candidates);
   race.options.candidates = race.candidates.size();
+  for (std::size_t i = 0; i < race.candidates.size(); ++i) {
+    if (tune::pins_threads(race.candidates[i])) {
+      race.options.pinned.push_back(i);
+    }
+  }
   race.options.higher_is_better = race.figure.higher_is_better;
   if (!made.on.empty()) {
     race.options.most_runs_of_all = most_runs_in_lab(race.options);

@@ -81,6 +81,20 @@ std::size_t runs_of(const tuned& what, std::size_t candidate) {
   return of.race_runs + of.confirmation_runs;
 }
 
+/// "-1.2 to +3.4 %": the least and the greatest figure, by their difference from the median.
+std::string range_text(const tuned& what, std::size_t candidate) {
+  const std::vector<double> figures = figures_of(what, candidate).compared;
+  if (figures.size() < 2) {
+    return "-";
+  }
+  const double median = what.standing.candidates[candidate].median;
+  const auto [least, most] = std::ranges::minmax(figures);
+  if (least == most) {
+    return "0 %";
+  }
+  return fmt::format("{:+.1f} to {:+.1f} %", (least / median - 1) * 100, (most / median - 1) * 100);
+}
+
 /// "0.52, -3 %": the predicted ratio, and by how much it differs from the one of the race.
 std::string predicted_text(const tuned& what, std::size_t candidate) {
   if (candidate == tune::todays || !what.forecasts[candidate]) {
@@ -104,7 +118,8 @@ std::string short_name(const std::string& pattern) {
 
 std::string table_of(const tuned& what, const report::style& how) {
   using report::right;
-  std::vector<report::column> columns = {"setting", right("runs"), right("median"), right("ratio")};
+  std::vector<report::column> columns = {"setting", right("runs"), right("median"), right("range"),
+                                         right("ratio")};
   if (!what.forecasts.empty()) {
     columns.push_back(right("predicted, error"));
   }
@@ -129,6 +144,7 @@ std::string table_of(const tuned& what, const report::style& how) {
         {tune::text(what.settings[i]), chosen_one ? tone::strong : tone::plain},
         fmt::format("{}", runs),
         runs == 0 ? "-" : figure_text(all[i].median, in_seconds),
+        range_text(what, i),
         runs == 0 || runs_of(what, tune::todays) == 0 ? "-"
                                                       : fmt::format("{:.3g}", ratio_of(what, i))};
     if (!what.forecasts.empty()) {
@@ -206,6 +222,18 @@ std::string verdict_text(const tuned& what) {
 }
 
 } // namespace
+
+setting_figures figures_of(const tuned& what, std::size_t candidate) {
+  setting_figures all;
+  for (const tune::logged_run& run : what.runs) {
+    if (run.run.candidate == candidate) {
+      // In a virtual machine nothing is warmed up: the first run is compared like the others.
+      const bool warm_up = run.run.in == tune::phase::warm_up && !what.figure.modelled;
+      (warm_up ? all.warm_ups : all.compared).push_back(run.figure);
+    }
+  }
+  return all;
+}
 
 std::vector<other_figure> other_figures(const tuned& what, std::size_t candidate) {
   std::vector<std::vector<double>> values(1 + what.also.size());

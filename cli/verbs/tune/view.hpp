@@ -37,6 +37,13 @@ struct tuned {
   std::vector<std::string> also = {}; ///< patterns of `logged_run::others`
 };
 
+/// Of the runs of a setting, in their order.
+struct setting_figures {
+  std::vector<double> compared;
+  std::vector<double> warm_ups; ///< not compared
+};
+[[nodiscard]] setting_figures figures_of(const tuned& what, std::size_t candidate);
+
 /// A figure that does not decide.
 struct other_figure {
   std::string name;  ///< "wall time", or its pattern
