@@ -90,10 +90,10 @@ install: build ## install under PREFIX (default /usr/local)
 report-bundle: ## the script that makes pages of `nodewise report` interactive; needs npm and its registry
 	@scripts/report_bundle build/release/share/nodewise/report
 
-test-report: report-bundle ## the script's functions, and its page in a browser (Chromium)
+test-report: build report-bundle ## the script's functions, and its page in a browser (Chromium)
 	@scripts/setup browser
 	@cd report && npm test --silent
-	@cd report && NODEWISE_REPORT_BUNDLE=$(CURDIR)/build/release/share/nodewise/report npm run --silent test-page
+	@cd report && NODEWISE_BIN=$(CURDIR)/$(BIN) NODEWISE_REPORT_BUNDLE=$(CURDIR)/build/release/share/nodewise/report npm run --silent test-page
 
 format: ## clang-format all sources
 	@scripts/setup clang

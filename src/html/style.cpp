@@ -35,6 +35,7 @@ h2 { font-size: 1.35rem; margin: 2.5rem 0 0.75rem; }
 h3 { font-size: 1.05rem; margin: 1.25rem 0 0.5rem; }
 h4 { font-size: 1rem; margin: 1rem 0 0.25rem; }
 .verdict { font-size: 1.5rem; line-height: 1.35; margin: 0.5rem 0 1rem; max-width: 60ch; }
+h1, h2, h3, h4, p, li, figcaption, summary { overflow-wrap: anywhere; }
 p, li { max-width: 80ch; }
 a { color: var(--accent); }
 nav ul { display: flex; flex-wrap: wrap; gap: 0.25rem 1.25rem; list-style: none; padding: 0; }

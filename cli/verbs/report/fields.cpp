@@ -39,6 +39,22 @@ std::string machine_name_of(const machine& on) {
   return on.name.empty() ? "unnamed" : on.name;
 }
 
+void drop_column(html::table& of, std::size_t at) {
+  const auto column = static_cast<std::ptrdiff_t>(at);
+  of.columns.erase(of.columns.begin() + column);
+  for (auto& row : of.rows) {
+    row.erase(row.begin() + column);
+  }
+}
+
+void drop_empty_columns(html::table& of) {
+  for (std::size_t at = of.columns.size(); at-- > 0;) {
+    if (std::ranges::all_of(of.rows, [&](const auto& row) { return row[at].empty(); })) {
+      drop_column(of, at);
+    }
+  }
+}
+
 std::string bytes_words(double bytes) {
   constexpr double most = 9e18;
   return report::format_bytes(static_cast<unsigned long long>(std::clamp(bytes, 0.0, most)));

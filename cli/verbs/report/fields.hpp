@@ -3,6 +3,7 @@
 // What several kinds of results have in their files, and pictures of it.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include <nodewise/machine.hpp>
 
 #include "drawing/svg.hpp"
+#include "html/table.hpp"
 #include "topology/json_field.hpp"
 
 namespace nodewise::cli {
@@ -29,6 +31,10 @@ inline constexpr std::string_view unavailable_cell = "unavailable";
 
 /// As the facts of a page say it: "unnamed" without a name.
 [[nodiscard]] std::string machine_name_of(const machine& on);
+
+/// For a column that says the same in all rows.
+void drop_column(html::table& of, std::size_t at);
+void drop_empty_columns(html::table& of);
 
 /// A drawing with a margin around it.
 template <class Drawing>

@@ -46,4 +46,9 @@ void add_machine(const json_field& document, report_page& into) {
   add_machine_section(what, {}, into);
 }
 
+void add_machine_of_topo(const json_field& document, report_page& into) {
+  check_schema(document, "nodewise/topology/1");
+  add_machine(document.at("machine"), into);
+}
+
 } // namespace nodewise::cli

@@ -51,14 +51,6 @@ drawing::bar bar_of_bytes(const std::string& name, const bytes_by_node& on) {
   return made;
 }
 
-/// The first column says the same in all rows.
-void drop_first_column(html::table& of) {
-  of.columns.erase(of.columns.begin());
-  for (auto& row : of.rows) {
-    row.erase(row.begin());
-  }
-}
-
 std::vector<node_id> nodes_of_bytes(const std::vector<const bytes_by_node*>& all) {
   std::set<node_id, unknown_last> nodes;
   for (const bytes_by_node* const each : all) {
@@ -113,7 +105,7 @@ html::table processes_table(const std::vector<shown_sample>& samples) {
     }
   }
   if (samples.size() == 1) {
-    drop_first_column(made);
+    drop_column(made, 0);
   }
   return made;
 }
@@ -208,7 +200,7 @@ html::table mappings_table(const shown_sample& of) {
     }
   }
   if (of.processes.size() == 1) {
-    drop_first_column(made);
+    drop_column(made, 0);
   }
   return made;
 }

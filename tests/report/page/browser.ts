@@ -1,7 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 // The browser of the system, and a page in it that records what must not happen.
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -52,4 +52,16 @@ export async function open(browser: Browser, url: string, options: BrowserContex
     assert.deepEqual(wrong, []);
   };
   return { page, close };
+}
+
+/** Of axe: what is serious or critical. */
+export async function seriousFindings(page: Page): Promise<string[]> {
+  await page.evaluate(readFileSync("node_modules/axe-core/axe.min.js", "utf8"));
+  return page.evaluate(async () => {
+    type Found = { violations: { impact: string; id: string; nodes: { html: string }[] }[] };
+    const axe = (window as unknown as { axe: { run(): Promise<Found> } }).axe;
+    const { violations } = await axe.run();
+    const bad = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+    return bad.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(" | ")}`);
+  });
 }

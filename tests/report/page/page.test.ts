@@ -1,10 +1,9 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 // The page in a browser: what a reader does with it.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
-import { open, startBrowser, writePage } from "./browser";
+import { open, seriousFindings, startBrowser, writePage } from "./browser";
 import { HOSTILE } from "./fixture";
 
 let browser: Browser;
@@ -223,24 +222,13 @@ onPage("on a phone the page itself does not scroll sideways", async (page) => {
   await page.waitForFunction(() => document.documentElement.scrollWidth <= 390);
 });
 
-async function findings(page: Page): Promise<string[]> {
-  await page.evaluate(readFileSync("node_modules/axe-core/axe.min.js", "utf8"));
-  return page.evaluate(async () => {
-    type Found = { violations: { impact: string; id: string; nodes: { html: string }[] }[] };
-    const axe = (window as unknown as { axe: { run(): Promise<Found> } }).axe;
-    const { violations } = await axe.run();
-    const bad = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-    return bad.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(" | ")}`);
-  });
-}
-
 for (const theme of ["light", "dark"]) {
   onPage(`axe finds nothing serious: ${theme}`, async (page) => {
     await page.getByLabel(theme).check();
     for (const summary of await page.locator("main summary").all()) await summary.click();
-    assert.deepEqual(await findings(page), []);
+    assert.deepEqual(await seriousFindings(page), []);
     await page.locator(`${BIG} tbody .report-open`).nth(10).click();
     await page.locator("dialog summary").click();
-    assert.deepEqual(await findings(page), []);
+    assert.deepEqual(await seriousFindings(page), []);
   });
 }
