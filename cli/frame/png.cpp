@@ -1,16 +1,11 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "cli/frame/png.hpp"
 
-#include <cerrno>
-
-#include <sys/mman.h>
-
 #include <fmt/core.h>
 
 #include "base/text.hpp"
 #include "cli/frame/flags.hpp"
-#include "cli/frame/terminal.hpp"
-#include "sys/descriptor.hpp"
+#include "cli/frame/memory_file.hpp"
 #include "sys/timed_program.hpp"
 
 namespace nodewise::cli {
@@ -24,18 +19,6 @@ constexpr const char* converter = "rsvg-convert";
               "install the package librsvg2-bin, or write a FILE.svg", errno_value);
 }
 
-/// A file without a name that holds the text.
-sys::descriptor file_with(std::string_view text, std::string_view for_file) {
-  sys::descriptor made(::memfd_create("picture.svg", MFD_CLOEXEC));
-  if (!made) {
-    refuse_png(for_file, "no temporary file can be made", errno);
-  }
-  if (const int failed = write_all(made.number(), text); failed != 0) {
-    refuse_png(for_file, "the temporary file cannot be written", failed);
-  }
-  return made;
-}
-
 } // namespace
 
 std::string svg_or_png(std::string svg, const invocation& given) {
@@ -43,10 +26,10 @@ std::string svg_or_png(std::string svg, const invocation& given) {
   if (!file.ends_with(".png")) {
     return svg;
   }
-  const sys::descriptor source = file_with(svg, file);
+  const sys::descriptor source = memory_file(svg);
   sys::timed_end end = sys::run_timed({.command = {converter},
                                        .environment = sys::own_environment(),
-                                       .input = fmt::format("/proc/self/fd/{}", source.number()),
+                                       .input = name_of(source),
                                        .keep_output = true});
   if (end.how != sys::timed_end::cause::ended) {
     refuse_png(file, fmt::format("{} cannot be run", converter), end.errno_value);

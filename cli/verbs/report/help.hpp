@@ -8,12 +8,21 @@
 
 namespace nodewise::cli {
 
-inline constexpr auto report_flags = join(
-    std::array<flag_list, 4>{&flags::output, &flags::picture, &flags::open_page, &flags::quiet},
-    every_verb);
+inline constexpr auto report_flags =
+    join(std::array<flag_list, 5>{&flags::output, &flags::picture, &flags::open_page,
+                                  &flags::serve_page, &flags::quiet},
+         every_verb);
+inline constexpr std::array<excluded_pair, 5> report_excludes = {
+    {{&flags::serve_page, &flags::output}, // a server writes no file
+     {&flags::serve_page, &flags::picture},
+     {&flags::serve_page, &flags::open_page}, // no file to open, and often no browser here
+     {&flags::serve_page, &flags::quiet},     // the address cannot be guessed
+     {&flags::picture, &flags::open_page}}};
 inline constexpr std::array report_examples = {
     example{"nodewise report before.json", "write a saved profile as a page, report.html"},
     example{"nodewise report before.json --open", "write the page and show it in the browser"},
+    example{"nodewise report before.json --serve",
+            "show the page to the browser of another computer, through ssh"},
     example{"nodewise report before.json node.json -o ticket.html",
             "one page of a profile and of what `nodewise measure -o node.json` measured"},
     example{"nodewise report before.json --figure arrays -o arrays.svg",
@@ -38,6 +47,7 @@ inline constexpr verb report_verb{
         "from the network, so it can be sent by mail and opened from the disk.",
     .flags = report_flags,
     .flag_texts = report_texts,
+    .excludes = report_excludes,
     .takes = operands::names,
     .examples = report_examples,
     .exit_codes = report_codes};

@@ -14,6 +14,7 @@
 #include "cli/frame/verbs.hpp"
 #include "cli/verbs/report/flags.hpp"
 #include "cli/verbs/report/kinds.hpp"
+#include "cli/verbs/report/serve.hpp"
 #include "sys/programs.hpp"
 
 namespace nodewise::cli {
@@ -76,16 +77,27 @@ void write_picture(const report_page& of, const invocation& given) {
   write_result(svg_or_png(drawing::file_of(found->second), given), given);
 }
 
-void write_page(const html::page& what, std::string_view name, const invocation& given) {
-  write_to_file(flags::output, name, html::text_of(what));
-  if (given.has(flags::quiet)) {
-    return;
-  }
-  write_out(fmt::format("The report is in {}.\n", printable(name)));
-  if (what.interaction.text.empty()) {
+std::string page_text(report_page of) {
+  of.shown.interaction = installed_script();
+  of.shown.data = of.data->dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return html::text_of(of.shown);
+}
+
+void report_missing_script() {
+  if (installed_script().text.empty()) {
     write_error("nodewise: the page has no search, sorting or zoom: this build lacks the script; "
                 "`make report-bundle` makes it (needs npm)\n");
   }
+}
+
+int write_page(const std::string& page, std::string_view name, const invocation& given) {
+  write_to_file(flags::output, name, page);
+  if (!given.has(flags::quiet)) {
+    write_out(fmt::format("The report is in {}.\n", printable(name)));
+    report_missing_script();
+  }
+  const bool shown = !given.has(flags::open_page) || show_in_browser(std::string(name));
+  return shown ? exit_code::ok : exit_code::refused;
 }
 
 } // namespace
@@ -100,7 +112,10 @@ int report(const invocation& given) {
   }
   const std::string_view name = given.text(flags::output).value_or(standard_name);
   const bool only_picture = given.has(flags::picture);
-  if (!only_picture || given.has(flags::output)) {
+  const bool serves = given.has(flags::serve_page);
+  constexpr int highest_port = 65535;
+  const auto port = given.number(flags::serve_page, 1, highest_port);
+  if (!serves && (!only_picture || given.has(flags::output))) {
     check_file(flags::output, name);
   }
   report_page page = page_of(given.operands);
@@ -108,12 +123,12 @@ int report(const invocation& given) {
     write_picture(page, given);
     return exit_code::ok;
   }
-  page.shown.interaction = installed_script();
-  page.shown.data =
-      page.data->dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-  write_page(page.shown, name, given);
-  const bool shown = !given.has(flags::open_page) || show_in_browser(std::string(name));
-  return shown ? exit_code::ok : exit_code::refused;
+  const std::string text = page_text(std::move(page));
+  if (serves) {
+    report_missing_script();
+    serve(text, static_cast<int>(port.value_or(0)));
+  }
+  return write_page(text, name, given);
 }
 
 } // namespace verbs
