@@ -24,7 +24,7 @@ inline constexpr flag costs{
 } // namespace flags
 
 struct shown_machine; // in view.hpp
-/// `nodewise/machine/1`.
+/// `nodewise/topology/1`.
 [[nodiscard]] std::string shown_machine_json(const shown_machine& what);
 
 /// A picture.
