@@ -15,7 +15,9 @@
 
 #include "base/environment.hpp"
 #include "base/text.hpp"
+#include "cli/frame/png.hpp"
 #include "cli/frame/terminal.hpp"
+#include "cli/frame/terminal_picture.hpp"
 #include "doctor/settings.hpp"
 #include "report/envelope.hpp"
 #include "report/output_name.hpp"
@@ -155,6 +157,9 @@ void show_text(const invocation& given, const text_maker& as_text) {
 }
 
 void check_output(const invocation& given) {
+  if (given.has(flags::picture)) {
+    check_picture_terminal(given);
+  }
   if (const auto pattern = given.text(flags::output)) {
     check_file(flags::output, *pattern);
   }
@@ -174,6 +179,14 @@ void write_result(std::string_view text, const invocation& given) {
     write_to_file(flags::output, *pattern, text);
   } else {
     write_out(text);
+  }
+}
+
+void deliver(std::string result, const flag& by, const invocation& given) {
+  if (&by == &flags::picture) {
+    draw_picture(std::move(result), given);
+  } else {
+    write_result(&by == &flags::svg ? svg_or_png(std::move(result), given) : result, given);
   }
 }
 

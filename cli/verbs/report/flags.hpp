@@ -7,7 +7,7 @@
 
 namespace nodewise::cli::flags {
 
-inline constexpr flag picture{
+inline constexpr flag page_figure{
     .name = "figure",
     .value = "NAME",
     .group = group::results,

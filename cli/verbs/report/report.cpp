@@ -8,7 +8,6 @@
 
 #include "base/text.hpp"
 #include "cli/frame/paths.hpp"
-#include "cli/frame/png.hpp"
 #include "cli/frame/result.hpp"
 #include "cli/frame/terminal.hpp"
 #include "cli/frame/verbs.hpp"
@@ -65,16 +64,17 @@ bool show_in_browser(const std::string& file) {
 }
 
 void write_picture(const report_page& of, const invocation& given) {
-  const std::string_view name = *given.text(flags::picture);
+  const std::string_view name = *given.text(flags::page_figure);
   const auto found =
       std::ranges::find(of.pictures, name, [](const auto& each) { return each.first; });
   if (found == of.pictures.end()) {
-    throw error(error_kind::usage, fmt::format("{} {}", option_name(flags::picture), name),
+    throw error(error_kind::usage, fmt::format("{} {}", option_name(flags::page_figure), name),
                 "the page has no such picture",
                 "choose one of: " +
                     joined(of.pictures, ", ", [](const auto& each) { return each.first; }));
   }
-  write_result(svg_or_png(drawing::file_of(found->second), given), given);
+  deliver(drawing::file_of(found->second), given.has(flags::picture) ? flags::picture : flags::svg,
+          given);
 }
 
 std::string page_text(report_page of) {
@@ -111,7 +111,11 @@ int report(const invocation& given) {
                 "./solver`");
   }
   const std::string_view name = given.text(flags::output).value_or(standard_name);
-  const bool only_picture = given.has(flags::picture);
+  const bool only_picture = given.has(flags::page_figure);
+  if (given.has(flags::picture) && !only_picture) {
+    throw error(error_kind::usage, option_name(flags::picture), "a page has several pictures",
+                "name one by --figure NAME; a wrong NAME lists all");
+  }
   const bool serves = given.has(flags::serve_page);
   constexpr int highest_port = 65535;
   const auto port = given.number(flags::serve_page, 1, highest_port);

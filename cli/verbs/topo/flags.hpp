@@ -31,6 +31,7 @@ struct shown_machine; // in view.hpp
 [[nodiscard]] std::string shown_machine_svg(const shown_machine& what);
 
 inline constexpr std::array topo_forms = {form<shown_machine>{&flags::json, shown_machine_json},
-                                          form<shown_machine>{&flags::svg, shown_machine_svg}};
+                                          form<shown_machine>{&flags::svg, shown_machine_svg},
+                                          form<shown_machine>{&flags::picture, shown_machine_svg}};
 
 } // namespace nodewise::cli
