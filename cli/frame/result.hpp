@@ -76,6 +76,9 @@ using json_maker = std::function<nlohmann::ordered_json()>;
 [[nodiscard]] std::string json_of(const json_maker& make);
 inline constexpr std::array json_only = {form<json_maker>{&flags::json, json_of}};
 
+/// The file that the value of -o names: %r, %h, %p and %% are replaced.
+[[nodiscard]] std::string output_file(std::string_view pattern);
+
 /// The same two functions for another option that names a file. `which` appears in the errors.
 void check_file(const flag& which, std::string_view pattern);
 void write_to_file(const flag& which, std::string_view pattern, std::string_view text);

@@ -92,11 +92,12 @@ void report_missing_script() {
 
 int write_page(const std::string& page, std::string_view name, const invocation& given) {
   write_to_file(flags::output, name, page);
+  const std::string file = output_file(name);
   if (!given.has(flags::quiet)) {
-    write_out(fmt::format("The report is in {}.\n", printable(name)));
+    write_out(fmt::format("The report is in {}.\n", printable(file)));
     report_missing_script();
   }
-  const bool shown = !given.has(flags::open_page) || show_in_browser(std::string(name));
+  const bool shown = !given.has(flags::open_page) || show_in_browser(file);
   return shown ? exit_code::ok : exit_code::refused;
 }
 
