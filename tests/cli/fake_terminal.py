@@ -1,5 +1,7 @@
 # Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-"""A terminal that answers questions about itself, and the pictures in what it got."""
+"""A terminal that answers questions about itself, and the pictures in what it got.
+
+It answers before it is asked, so that no time limit matters: what is typed stays until a process reads it."""
 
 import base64
 import fcntl
@@ -12,10 +14,11 @@ import zlib
 
 from command import COMMAND, environment
 
-QUESTION = b"\x1b[c"  # the last one: primary device attributes
+# Answers about primary device attributes, the last question.
 NO_IMAGES = b"\x1b[?62;22c"
 SIXEL = b"\x1b[?62;4;22c"
 KITTY = b"\x1b_Gi=31;OK\x1b\\" + NO_IMAGES
+INTERRUPT = b"\x03"
 # Of the terminal in which the tests run.
 NAMES = ("TMUX", "STY", "KITTY_WINDOW_ID", "TERM_PROGRAM", "LC_TERMINAL", "COLORFGBG")
 
@@ -27,20 +30,21 @@ class Seen:
         kept = {name: value for name, value in environment(**variables).items() if name in variables or name not in NAMES}
         leader, follower = pty.openpty()
         fcntl.ioctl(leader, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, pixels, pixels))
+        if INTERRUPT in answer:  # a character, until the command itself reads it
+            modes = termios.tcgetattr(follower)
+            modes[3] &= ~termios.ISIG
+            termios.tcsetattr(follower, termios.TCSANOW, modes)
         self.before = termios.tcgetattr(follower)
+        os.write(leader, answer)
         pid = os.fork()
         if pid == 0:
             self._take(follower)
             os.execve(COMMAND, [COMMAND, *arguments], kept)
         self.bytes = b""
-        answered = False
         os.close(follower)
         try:
             while piece := os.read(leader, 65536):
                 self.bytes += piece
-                if QUESTION in self.bytes and not answered:
-                    os.write(leader, answer)
-                    answered = True
         except OSError:
             pass  # the end of a terminal
         _, status = os.waitpid(pid, 0)

@@ -14,7 +14,7 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 from command import ROOT, CommandTest
-from fake_terminal import KITTY, NO_IMAGES, SIXEL, Png, Seen
+from fake_terminal import INTERRUPT, KITTY, NO_IMAGES, SIXEL, Png, Seen
 from profile_exports_test import counted
 from report_page import ReportTest
 
@@ -107,7 +107,7 @@ class Picture(CommandTest):
                 self.assertIn(words, " ".join(seen.text.split()))
 
     def test_the_terminal_is_left_as_it_was(self):
-        for answer, code in ((KITTY, 0), (b"", 4), (b"\x03", -signal.SIGINT)):
+        for answer, code in ((KITTY, 0), (b"", 4), (INTERRUPT, -signal.SIGINT)):
             seen = Seen(*TOPO, "--picture", answer=answer)
             self.assertEqual((seen.code, seen.after), (code, seen.before), answer)
             self.assertTrue(seen.before[3] & termios.ECHO)
