@@ -219,6 +219,15 @@ inline constexpr flag svg{
     .help = "print the result as a picture in SVG; also chosen by FILE.svg after -o; FILE.png "
             "needs rsvg-convert",
     .is_form = true};
+inline constexpr flag picture{
+    .name = "picture",
+    .value = "PROTOCOL",
+    .kind = flag_kind::optional_value,
+    .choices = "kitty|iterm2|sixel",
+    .group = group::results,
+    .help = "draw the result as a picture in the terminal, by the PROTOCOL kitty, iterm2 or sixel "
+            "(default: that of the terminal); needs rsvg-convert, and img2sixel for sixel",
+    .is_form = true};
 inline constexpr flag openmetrics{
     .name = "openmetrics",
     .group = group::results,

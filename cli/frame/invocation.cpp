@@ -34,6 +34,12 @@ std::optional<std::string_view> invocation::text(const flag& which) const noexce
   return found == latest_first.end() ? std::nullopt : std::optional<std::string_view>(found->value);
 }
 
+std::optional<std::string_view> invocation::given_value(const flag& which) const noexcept {
+  const auto typed = text(which);
+  const bool left_out = typed && typed->empty() && which.kind == flag_kind::optional_value;
+  return left_out ? std::nullopt : typed;
+}
+
 std::vector<std::string_view> invocation::texts(const flag& which) const {
   std::vector<std::string_view> all;
   for (const option& o : options) {
@@ -46,7 +52,7 @@ std::vector<std::string_view> invocation::texts(const flag& which) const {
 
 std::optional<long long> invocation::number(const flag& which, long long least,
                                             long long most) const {
-  const auto typed = text(which);
+  const auto typed = given_value(which);
   if (!typed) {
     return std::nullopt;
   }
@@ -63,8 +69,8 @@ std::optional<long long> invocation::number(const flag& which, long long least,
 
 std::optional<std::chrono::milliseconds> invocation::time(const flag& which,
                                                           std::chrono::milliseconds least) const {
-  const auto typed = text(which);
-  if (!typed || (typed->empty() && which.kind == flag_kind::optional_value)) {
+  const auto typed = given_value(which);
+  if (!typed) {
     return std::nullopt;
   }
   constexpr double most = 1e6;

@@ -30,14 +30,15 @@ struct invocation {
   [[nodiscard]] const flag* selected_form() const noexcept;
   /// The text given last, or nullopt.
   [[nodiscard]] std::optional<std::string_view> text(const flag& which) const noexcept;
+  /// The same, and nullopt also if the flag's value is optional and left out.
+  [[nodiscard]] std::optional<std::string_view> given_value(const flag& which) const noexcept;
   /// Every text given for a `list` flag.
   [[nodiscard]] std::vector<std::string_view> texts(const flag& which) const;
-  /// A whole number from `least` to `most`, both included.
+  /// A whole number from `least` to `most`, both included, of `given_value`.
   [[nodiscard]] std::optional<long long>
   number(const flag& which, long long least = 0,
          long long most = std::numeric_limits<long long>::max()) const;
-  /// Seconds such as "0.5", from `least` to a million. nullopt also if the flag's value is optional
-  /// and left out.
+  /// Seconds such as "0.5", from `least` to a million, of `given_value`.
   [[nodiscard]] std::optional<std::chrono::milliseconds>
   time(const flag& which, std::chrono::milliseconds least) const;
   /// A size as "4096", "64K", "4MiB", "1.5G": binary units.

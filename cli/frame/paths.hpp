@@ -18,6 +18,7 @@ struct paths {
   [[nodiscard]] std::string command() const { return prefix + "/bin/nodewise"; }
   [[nodiscard]] std::string libexec() const { return prefix + "/libexec/nodewise"; }
   [[nodiscard]] std::string tool() const { return libexec() + "/nodewise-tool"; }
+  [[nodiscard]] std::string server() const { return libexec() + "/nodewise-serve"; }
   /// Preloaded, it takes the times between a program's marks.
   [[nodiscard]] std::string marks() const { return prefix + "/lib/nodewise/libnodewise-marks.so"; }
   [[nodiscard]] std::string lab_runner() const { return libexec() + "/lab/nodewise_lab"; }

@@ -1,60 +1,78 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "cli/frame/png.hpp"
 
-#include <cerrno>
-
-#include <sys/mman.h>
+#include <algorithm>
+#include <vector>
 
 #include <fmt/core.h>
 
 #include "base/text.hpp"
 #include "cli/frame/flags.hpp"
-#include "cli/frame/terminal.hpp"
-#include "sys/descriptor.hpp"
+#include "cli/frame/memory_file.hpp"
 #include "sys/timed_program.hpp"
 
 namespace nodewise::cli {
 
 namespace {
 
-constexpr const char* converter = "rsvg-convert";
+/// A program that converts its standard input.
+struct converter {
+  std::vector<std::string> command;
+  std::string_view package;
+};
 
-[[noreturn]] void refuse_png(std::string_view file, const std::string& answered, int errno_value) {
-  throw error(error_kind::system, fmt::format("--output {}", file), answered,
-              "install the package librsvg2-bin, or write a FILE.svg", errno_value);
+std::string converted(std::string_view picture, const converter& by, std::string_view asked) {
+  const auto refuse = [&](const std::string& answered, int errno_value) {
+    throw error(error_kind::system, std::string(asked), answered,
+                fmt::format("install the package {}, or write a FILE.svg by -o", by.package),
+                errno_value);
+  };
+  const sys::descriptor source = memory_file(picture);
+  sys::timed_end end = sys::run_timed({.command = by.command,
+                                       .environment = sys::own_environment(),
+                                       .input = name_of(source),
+                                       .keep_output = true});
+  if (end.how != sys::timed_end::cause::ended) {
+    refuse(fmt::format("{} cannot be run", by.command.front()), end.errno_value);
+  }
+  if (end.wait_status != 0 || end.output.empty()) {
+    refuse(fmt::format("{} failed: {}", by.command.front(), printable(end.errors)), 0);
+  }
+  return std::move(end.output);
 }
 
-/// A file without a name that holds the text.
-sys::descriptor file_with(std::string_view text, std::string_view for_file) {
-  sys::descriptor made(::memfd_create("picture.svg", MFD_CLOEXEC));
-  if (!made) {
-    refuse_png(for_file, "no temporary file can be made", errno);
+/// Of the header: after the signature, the length and the name of the first chunk, in big-endian
+/// order.
+std::size_t width_of_png(std::string_view png) {
+  constexpr std::size_t at = 16;
+  std::size_t width = 0;
+  for (const char each : png.substr(std::min(at, png.size()), 4)) {
+    width = width << 8 | static_cast<unsigned char>(each);
   }
-  if (const int failed = write_all(made.number(), text); failed != 0) {
-    refuse_png(for_file, "the temporary file cannot be written", failed);
-  }
-  return made;
+  return width;
 }
 
 } // namespace
 
+std::string png_of(std::string_view svg, std::string_view asked, std::size_t most_width) {
+  const converter as_drawn{{"rsvg-convert"}, "librsvg2-bin"};
+  std::string png = converted(svg, as_drawn, asked);
+  if (most_width == 0 || width_of_png(png) <= most_width) {
+    return png;
+  }
+  const converter smaller{
+      {"rsvg-convert", "--keep-aspect-ratio", fmt::format("--width={}", most_width)},
+      as_drawn.package};
+  return converted(svg, smaller, asked);
+}
+
+std::string sixel_of(std::string_view png, std::string_view asked) {
+  return converted(png, {{"img2sixel"}, "libsixel-bin"}, asked);
+}
+
 std::string svg_or_png(std::string svg, const invocation& given) {
   const std::string_view file = given.text(flags::output).value_or("");
-  if (!file.ends_with(".png")) {
-    return svg;
-  }
-  const sys::descriptor source = file_with(svg, file);
-  sys::timed_end end = sys::run_timed({.command = {converter},
-                                       .environment = sys::own_environment(),
-                                       .input = fmt::format("/proc/self/fd/{}", source.number()),
-                                       .keep_output = true});
-  if (end.how != sys::timed_end::cause::ended) {
-    refuse_png(file, fmt::format("{} cannot be run", converter), end.errno_value);
-  }
-  if (end.wait_status != 0 || end.output.empty()) {
-    refuse_png(file, fmt::format("{} failed: {}", converter, printable(end.errors)), 0);
-  }
-  return std::move(end.output);
+  return file.ends_with(".png") ? png_of(svg, fmt::format("--output {}", file)) : svg;
 }
 
 } // namespace nodewise::cli

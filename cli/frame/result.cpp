@@ -15,7 +15,9 @@
 
 #include "base/environment.hpp"
 #include "base/text.hpp"
+#include "cli/frame/png.hpp"
 #include "cli/frame/terminal.hpp"
+#include "cli/frame/terminal_picture.hpp"
 #include "doctor/settings.hpp"
 #include "report/envelope.hpp"
 #include "report/output_name.hpp"
@@ -67,11 +69,6 @@ int open_beside(const std::string& name, std::string& unfinished) {
   return file;
 }
 
-/// The file that the result goes to.
-std::string file_of(std::string_view pattern) {
-  return report::output_name(pattern, report::output_facts::of_this_process());
-}
-
 [[noreturn]] void refuse_file(const flag& which, const std::string& file, int errno_value) {
   throw error(error_kind::system, fmt::format("--{}: the file '{}'", which.name, file),
               "it cannot be written", "check that the directory exists and is writable",
@@ -79,6 +76,10 @@ std::string file_of(std::string_view pattern) {
 }
 
 } // namespace
+
+std::string output_file(std::string_view pattern) {
+  return report::output_name(pattern, report::output_facts::of_this_process());
+}
 
 int replace_file(const std::string& name, std::string_view text) {
   std::string unfinished;
@@ -143,7 +144,7 @@ std::string report_line(const invocation& given, const report::style& how) {
   return pattern && given.verb->has_page && how.terminal && form_to_write(given) == &flags::json
              ? fmt::format("\nSee it in a browser: {}\n",
                            report::paint(how, report::tone::accent,
-                                         "nodewise report " + shell_word(file_of(*pattern))))
+                                         "nodewise report " + shell_word(output_file(*pattern))))
              : "";
 }
 
@@ -155,6 +156,9 @@ void show_text(const invocation& given, const text_maker& as_text) {
 }
 
 void check_output(const invocation& given) {
+  if (given.has(flags::picture)) {
+    check_picture_terminal(given);
+  }
   if (const auto pattern = given.text(flags::output)) {
     check_file(flags::output, *pattern);
   }
@@ -177,8 +181,16 @@ void write_result(std::string_view text, const invocation& given) {
   }
 }
 
+void deliver(std::string result, const flag& by, const invocation& given) {
+  if (&by == &flags::picture) {
+    draw_picture(std::move(result), given);
+  } else {
+    write_result(&by == &flags::svg ? svg_or_png(std::move(result), given) : result, given);
+  }
+}
+
 void check_file(const flag& which, std::string_view pattern) {
-  const std::string file = file_of(pattern);
+  const std::string file = output_file(pattern);
   const bool replaceable = is_replaceable(file);
   const auto rank =
       find_local_rank([](const char* variable) -> const char* { return std::getenv(variable); });
@@ -197,7 +209,7 @@ void check_file(const flag& which, std::string_view pattern) {
 }
 
 void write_to_file(const flag& which, std::string_view pattern, std::string_view text) {
-  const std::string file = file_of(pattern);
+  const std::string file = output_file(pattern);
   const int failed = is_replaceable(file) ? replace_file(file, text) : write_file(file, text);
   if (failed != 0) {
     refuse_file(which, file, failed);

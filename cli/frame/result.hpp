@@ -8,7 +8,6 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "cli/frame/invocation.hpp"
-#include "cli/frame/png.hpp"
 #include "report/style.hpp"
 #include "sys/kernel.hpp"
 
@@ -47,12 +46,14 @@ template <class Result>
   }
   return found->write(what);
 }
+/// Writes a result in the form that `by` selects to where it belongs: a file, standard output, or
+/// the terminal as a picture.
+void deliver(std::string result, const flag& by, const invocation& given);
 /// Writes the result in the form that the options ask for, if they ask for one.
 template <class Result>
 void write_form(const invocation& given, forms_of<Result> forms, const Result& what) {
   if (const flag* const by = form_to_write(given)) {
-    std::string made = written(*by, forms, what);
-    write_result(by == &flags::svg ? svg_or_png(std::move(made), given) : made, given);
+    deliver(written(*by, forms, what), *by, given);
   }
 }
 
@@ -74,6 +75,9 @@ void show_result(const invocation& given, forms_of<Result> forms, const Result& 
 using json_maker = std::function<nlohmann::ordered_json()>;
 [[nodiscard]] std::string json_of(const json_maker& make);
 inline constexpr std::array json_only = {form<json_maker>{&flags::json, json_of}};
+
+/// The file that the value of -o names: %r, %h, %p and %% are replaced.
+[[nodiscard]] std::string output_file(std::string_view pattern);
 
 /// The same two functions for another option that names a file. `which` appears in the errors.
 void check_file(const flag& which, std::string_view pattern);

@@ -27,17 +27,25 @@ constexpr std::array shade_names = {"text", "faint", "frame", "field", "missing"
 constexpr std::array anchor_names = {"start", "middle", "end"};
 
 /// Without variables, which few programs for SVG know.
-constexpr std::string_view styles =
-    "<style>"
+constexpr std::string_view light_styles =
     "text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif}"
     ".text{fill:#1c2430}.faint{fill:#5b6675}.paper{fill:#fff}"
     ".frame{fill:none;stroke:#d5dae0}"
-    ".field{fill:#fff;stroke:#aab3bf}.missing{fill:none;stroke:#aab3bf;stroke-dasharray:2 2}"
-    "@media (prefers-color-scheme:dark){"
+    ".field{fill:#fff;stroke:#aab3bf}.missing{fill:none;stroke:#aab3bf;stroke-dasharray:2 2}";
+/// What differs in the dark.
+constexpr std::string_view dark_styles =
     ".text{fill:#e8ecf1}.faint{fill:#a3adb9}.paper{fill:#161b22}"
     ".frame{stroke:#343c47}"
-    ".field{fill:#161b22;stroke:#4d5866}.missing{stroke:#4d5866}}"
-    "</style>";
+    ".field{fill:#161b22;stroke:#4d5866}.missing{stroke:#4d5866}";
+
+std::string style_element(std::string_view rules_of_dark_viewers) {
+  return fmt::format("<style>{}{}</style>", light_styles, rules_of_dark_viewers);
+}
+
+/// The element in a file: the viewer chooses.
+std::string style_by_viewer() {
+  return style_element(fmt::format("@media (prefers-color-scheme:dark){{{}}}", dark_styles));
+}
 
 std::string place_of(const area& where) {
   return fmt::format("x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"", number(where.x),
@@ -135,8 +143,17 @@ std::string file_of(const picture& what) {
                      "aria-labelledby=\"title description\">\n"
                      "<title id=\"title\">{}</title>\n<desc id=\"description\">{}</desc>\n{}\n"
                      "<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n{}</svg>\n",
-                     size_of(what), escaped(what.title), escaped(what.description), styles,
-                     what.content.elements());
+                     size_of(what), escaped(what.title), escaped(what.description),
+                     style_by_viewer(), what.content.elements());
+}
+
+std::string with_one_scheme(std::string file, scheme which) {
+  // Texts cannot contain the element: they are escaped.
+  const std::string by_viewer = style_by_viewer();
+  if (const std::size_t at = file.find(by_viewer); at != std::string::npos) {
+    file.replace(at, by_viewer.size(), style_element(which == scheme::dark ? dark_styles : ""));
+  }
+  return file;
 }
 
 std::string element_of(const picture& what, std::string_view id) {

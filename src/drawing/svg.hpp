@@ -79,6 +79,10 @@ struct picture {
 
 /// The file, with its own colours.
 [[nodiscard]] std::string file_of(const picture& what);
+enum class scheme { light, dark };
+/// A file of `file_of` with the colours of one scheme, for programs that have no scheme of their
+/// own.
+[[nodiscard]] std::string with_one_scheme(std::string file, scheme which);
 /// The picture as a part of an HTML page, whose style sheet has the colours of `shade`: the classes
 /// "text", "faint", "field" and "missing" below "svg". `id` is unique in the page.
 [[nodiscard]] std::string element_of(const picture& what, std::string_view id);

@@ -97,6 +97,14 @@ class Build(unittest.TestCase):
         self.assertNotIn("nlohmann", symbols_of("bin/nodewise"))
         self.assertIn("nlohmann", symbols_of("libexec/nodewise/nodewise-tool"))
 
+    def test_the_http_library_is_loaded_by_the_server_alone(self):
+        def loads(file):
+            text = subprocess.run(["readelf", "-d", BUILD / file], capture_output=True, text=True, check=True).stdout
+            return "httplib" in text
+
+        self.assertTrue(loads("libexec/nodewise/nodewise-serve"))
+        self.assertFalse(loads("libexec/nodewise/nodewise-tool"))
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -67,6 +67,7 @@ COMMAND = {
     "cli/traffic": {"cli/frame", "cli/prediction"},
     "cli/lab": {"cli/frame", "cli/machine", "cli/start", "cli/prediction", "cli/traffic"},
     "cli/help parts": {"cli/frame"},
+    "cli/server": {"cli/frame"},
     "cli/manual": {"cli/frame", "cli/machine", "cli/start", "cli/verbs/measure"},  # completes names of experiments
     **{verb: IN_A_VERB for verb in VERBS},
     "cli/verbs/help": IN_A_VERB | {"cli/manual"},

@@ -57,7 +57,7 @@ class Completion(CommandTest):
         self.assertIn("-N", proposed("run", "-"))
         self.assertEqual(proposed("run", "--bind", ""), ["close", "spread", "none"])
         self.assertEqual(proposed("run", "--bind", "=", "s"), ["spread"])
-        self.assertEqual(proposed("topo", "--export", ""), ["xml", "json", "svg"])
+        self.assertEqual(proposed("topo", "--export", ""), ["xml", "json", "svg", "picture"])
         self.assertEqual(proposed("profile", "--export", "m"), ["markdown"])
         self.assertEqual(proposed("run", "--bind", "="), ["close", "spread", "none"])
         self.assertEqual(proposed("run", "-N", "0", "--color", "a"), ["auto", "always"])

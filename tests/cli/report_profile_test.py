@@ -107,8 +107,8 @@ class Pictures(ReportTest):
 
 
 class Browser(ReportTest):
-    def opened_by(self, browser):
-        return subprocess.run([COMMAND, "report", self.write(counted()), "--open", "-o", self.folder / "page.html"],
+    def opened_by(self, browser, name="page.html"):
+        return subprocess.run([COMMAND, "report", self.write(counted()), "--open", "-o", self.folder / name],
                               capture_output=True, text=True, env=environment(BROWSER=browser))
 
     def test_the_page_is_given_to_the_browser(self):
@@ -117,6 +117,9 @@ class Browser(ReportTest):
         os.chmod(browser, 0o755)
         self.assertEqual(self.opened_by(str(browser)).returncode, 0)
         self.assertEqual((self.folder / "opened").read_text(), str(self.folder / "page.html"))
+        done = self.opened_by(str(browser), "%h.html")
+        self.assertEqual((self.folder / "opened").read_text(), str(self.folder / f"{os.uname().nodename}.html"))
+        self.assertIn(f"The report is in {self.folder}/{os.uname().nodename}.html.", done.stdout)
 
     def test_without_a_browser_the_page_is_written_all_the_same(self):
         done = self.opened_by("/absent/browser")

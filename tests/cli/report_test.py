@@ -245,6 +245,20 @@ class Comparison(ReportTest):
             self.refused(broken, f"sites[0].after.{field}")
 
 
+class Machine(ReportTest):
+    def test_what_topo_writes_is_read(self):
+        file = self.folder / "machine.json"
+        self.expect(0, "topo", "-i", "lab:opteron-4x2", "-o", str(file))
+        page = self.page_of(json.loads(file.read_text()))
+        self.assertEqual(page.verdict, "opteron-4x2: 4 nodes with 8 cores")
+        self.assertEqual(page.column("Nodes", "processors"), ["0-1", "2-3", "4-5", "6-7"])
+
+    def test_a_damaged_file_is_refused(self):
+        document = self.expect_json(0, "topo", "-i", "2x2", "--json")
+        self.check_damage(document)
+        self.refused(document | {"allowed": {"cpus": "9"}}, "allowed")
+
+
 class SeveralFiles(ReportTest):
     def test_make_one_page(self):
         page = self.page_of(tune(), tune(), doctor(), pages(), comparison())

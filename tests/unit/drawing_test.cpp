@@ -26,11 +26,26 @@ TEST(DrawingSvg, TextsCannotBecomeMarkup) {
   EXPECT_THAT(made, HasSubstr("<title id=\"title\">&lt;title&gt;</title>"));
 }
 
+TEST(DrawingSvg, AFileCanHaveTheColoursOfOneScheme) {
+  svg into;
+  into.text({0, 0}, "<style>text{}</style>@media (prefers-color-scheme:dark)");
+  const std::string made = file_of({into, "", "", 10, 10});
+  EXPECT_THAT(made, HasSubstr("</style>"));
+  const std::string light = with_one_scheme(made, scheme::light);
+  const std::string dark = with_one_scheme(made, scheme::dark);
+  for (const std::string& each : {light, dark}) {
+    EXPECT_THAT(each, Not(HasSubstr("@media (prefers-color-scheme:dark){")));
+    EXPECT_THAT(each, HasSubstr("&lt;style&gt;text{}&lt;/style&gt;@media (")) << "a text stays";
+  }
+  EXPECT_THAT(light, HasSubstr(".paper{fill:#fff}"));
+  EXPECT_THAT(light, Not(HasSubstr(".paper{fill:#161b22}")));
+  EXPECT_GT(dark.find(".paper{fill:#161b22}"), dark.find(".paper{fill:#fff}")) << "the last wins";
+}
+
 TEST(DrawingSvg, LengthsHaveNoNeedlessDigits) {
   svg into;
   into.field({1, 2.5, 1.0 / 3, 100});
-  EXPECT_THAT(into.elements(),
-              HasSubstr("x=\"1\" y=\"2.5\" width=\"0.33\" height=\"100\""));
+  EXPECT_THAT(into.elements(), HasSubstr("x=\"1\" y=\"2.5\" width=\"0.33\" height=\"100\""));
 }
 
 TEST(DrawingColours, TheScaleIsThatOfItsAuthors) {

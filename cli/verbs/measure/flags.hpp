@@ -109,6 +109,7 @@ struct reported_measurement; // in view.hpp
 inline constexpr std::array measure_forms = {
     form<reported_measurement>{&flags::json, reported_measurement_json},
     form<reported_measurement>{&flags::csv, reported_measurement_csv},
-    form<reported_measurement>{&flags::svg, reported_measurement_svg}};
+    form<reported_measurement>{&flags::svg, reported_measurement_svg},
+    form<reported_measurement>{&flags::picture, reported_measurement_svg}};
 
 } // namespace nodewise::cli

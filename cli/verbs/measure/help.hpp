@@ -27,6 +27,8 @@ inline constexpr std::array measure_examples = {
             "measure two loops; bytes are counted as in STREAM (without write-allocate)"},
     example{"nodewise measure -t triad -w S0:1GB:2:1:2-0:S1,1:S1",
             "as likwid-bench: two threads on socket 0, two arrays in the memory of socket 1"},
+    example{"nodewise measure today.json --picture",
+            "draw a saved measurement in the terminal (Kitty, iTerm2, Sixel)"},
     example{"nodewise measure today.json --weights",
             "print the kernel's interleaving weights for a saved measurement"},
 };
@@ -58,6 +60,7 @@ inline constexpr verb measure_verb{
         "by -o: it is shown again. Ctrl-C stops and prints what has been measured.",
     .flags = measure_flags,
     .flag_texts = measure_texts,
+    .excludes = picture_excludes,
     .takes = operands::names,
     .examples = measure_examples,
     .exit_codes = measure_codes,

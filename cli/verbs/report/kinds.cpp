@@ -22,7 +22,7 @@ struct kind_of_result {
 constexpr std::array kinds = {kind_of_result{"nodewise/profile/", add_profile},
                               kind_of_result{"nodewise/run/", add_run},
                               kind_of_result{"nodewise/machine/", add_machine},
-                              kind_of_result{"nodewise/topology/", add_machine_of_topo},
+                              kind_of_result{"nodewise/topology/", add_machine},
                               kind_of_result{"nodewise/measurement/", add_measurement},
                               kind_of_result{"nodewise/traffic/", add_counted_traffic},
                               kind_of_result{"nodewise/tune/", add_tune},

@@ -45,8 +45,7 @@ void add_result(const json_field& document, const std::string& file, report_page
 
 void add_profile(const json_field& document, report_page& into);
 void add_run(const json_field& document, report_page& into);
-void add_machine(const json_field& document, report_page& into); ///< a machine file
-void add_machine_of_topo(const json_field& document, report_page& into);
+void add_machine(const json_field& document, report_page& into);
 void add_measurement(const json_field& document, report_page& into);
 void add_counted_traffic(const json_field& document, report_page& into);
 void add_tune(const json_field& document, report_page& into);

@@ -37,18 +37,13 @@ void add_machine_section(const topology& what, const std::vector<std::string>& r
 }
 
 void add_machine(const json_field& document, report_page& into) {
-  const topology what(machine_from_json(document));
+  const topology what = topology_from_json(document);
   const machine& all = what.machine();
   into.set_verdict(fmt::format("{}: {} with {}", all.name.empty() ? "A machine" : all.name,
                                counted(all.nodes.size(), "node"),
                                counted(all.cores.size(), "core")),
                    {});
   add_machine_section(what, {}, into);
-}
-
-void add_machine_of_topo(const json_field& document, report_page& into) {
-  check_schema(document, "nodewise/topology/1");
-  add_machine(document.at("machine"), into);
 }
 
 } // namespace nodewise::cli

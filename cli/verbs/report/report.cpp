@@ -8,12 +8,12 @@
 
 #include "base/text.hpp"
 #include "cli/frame/paths.hpp"
-#include "cli/frame/png.hpp"
 #include "cli/frame/result.hpp"
 #include "cli/frame/terminal.hpp"
 #include "cli/frame/verbs.hpp"
 #include "cli/verbs/report/flags.hpp"
 #include "cli/verbs/report/kinds.hpp"
+#include "cli/verbs/report/serve.hpp"
 #include "sys/programs.hpp"
 
 namespace nodewise::cli {
@@ -64,28 +64,41 @@ bool show_in_browser(const std::string& file) {
 }
 
 void write_picture(const report_page& of, const invocation& given) {
-  const std::string_view name = *given.text(flags::picture);
+  const std::string_view name = *given.text(flags::page_figure);
   const auto found =
       std::ranges::find(of.pictures, name, [](const auto& each) { return each.first; });
   if (found == of.pictures.end()) {
-    throw error(error_kind::usage, fmt::format("{} {}", option_name(flags::picture), name),
+    throw error(error_kind::usage, fmt::format("{} {}", option_name(flags::page_figure), name),
                 "the page has no such picture",
                 "choose one of: " +
                     joined(of.pictures, ", ", [](const auto& each) { return each.first; }));
   }
-  write_result(svg_or_png(drawing::file_of(found->second), given), given);
+  deliver(drawing::file_of(found->second), given.has(flags::picture) ? flags::picture : flags::svg,
+          given);
 }
 
-void write_page(const html::page& what, std::string_view name, const invocation& given) {
-  write_to_file(flags::output, name, html::text_of(what));
-  if (given.has(flags::quiet)) {
-    return;
-  }
-  write_out(fmt::format("The report is in {}.\n", printable(name)));
-  if (what.interaction.text.empty()) {
+std::string page_text(report_page of) {
+  of.shown.interaction = installed_script();
+  of.shown.data = of.data->dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return html::text_of(of.shown);
+}
+
+void report_missing_script() {
+  if (installed_script().text.empty()) {
     write_error("nodewise: the page has no search, sorting or zoom: this build lacks the script; "
                 "`make report-bundle` makes it (needs npm)\n");
   }
+}
+
+int write_page(const std::string& page, std::string_view name, const invocation& given) {
+  write_to_file(flags::output, name, page);
+  const std::string file = output_file(name);
+  if (!given.has(flags::quiet)) {
+    write_out(fmt::format("The report is in {}.\n", printable(file)));
+    report_missing_script();
+  }
+  const bool shown = !given.has(flags::open_page) || show_in_browser(file);
+  return shown ? exit_code::ok : exit_code::refused;
 }
 
 } // namespace
@@ -99,8 +112,15 @@ int report(const invocation& given) {
                 "./solver`");
   }
   const std::string_view name = given.text(flags::output).value_or(standard_name);
-  const bool only_picture = given.has(flags::picture);
-  if (!only_picture || given.has(flags::output)) {
+  const bool only_picture = given.has(flags::page_figure);
+  if (given.has(flags::picture) && !only_picture) {
+    throw error(error_kind::usage, option_name(flags::picture), "a page has several pictures",
+                "name one by --figure NAME; a wrong NAME lists all");
+  }
+  const bool serves = given.has(flags::serve_page);
+  constexpr int highest_port = 65535;
+  const auto port = given.number(flags::serve_page, 1, highest_port);
+  if (!serves && (!only_picture || given.has(flags::output))) {
     check_file(flags::output, name);
   }
   report_page page = page_of(given.operands);
@@ -108,12 +128,12 @@ int report(const invocation& given) {
     write_picture(page, given);
     return exit_code::ok;
   }
-  page.shown.interaction = installed_script();
-  page.shown.data =
-      page.data->dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-  write_page(page.shown, name, given);
-  const bool shown = !given.has(flags::open_page) || show_in_browser(std::string(name));
-  return shown ? exit_code::ok : exit_code::refused;
+  const std::string text = page_text(std::move(page));
+  if (serves) {
+    report_missing_script();
+    serve(text, static_cast<int>(port.value_or(0)));
+  }
+  return write_page(text, name, given);
 }
 
 } // namespace verbs

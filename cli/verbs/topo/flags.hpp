@@ -24,13 +24,14 @@ inline constexpr flag costs{
 } // namespace flags
 
 struct shown_machine; // in view.hpp
-/// `nodewise/machine/1`.
+/// `nodewise/topology/1`.
 [[nodiscard]] std::string shown_machine_json(const shown_machine& what);
 
 /// A picture.
 [[nodiscard]] std::string shown_machine_svg(const shown_machine& what);
 
 inline constexpr std::array topo_forms = {form<shown_machine>{&flags::json, shown_machine_json},
-                                          form<shown_machine>{&flags::svg, shown_machine_svg}};
+                                          form<shown_machine>{&flags::svg, shown_machine_svg},
+                                          form<shown_machine>{&flags::picture, shown_machine_svg}};
 
 } // namespace nodewise::cli

@@ -13,6 +13,8 @@ inline constexpr auto topo_flags = join(
     std::array<flag_list, 1>{&flags::output}, on_a_machine, every_verb);
 inline constexpr std::array topo_examples = {
     example{"nodewise topo", "draw this machine and what this process may use of it"},
+    example{"nodewise topo --picture",
+            "draw it as a picture, in a terminal that can (Kitty, iTerm2, Sixel)"},
     example{"nodewise topo --input lab:4x2", "draw a machine of 4 nodes with 2 cores each"},
     example{"nodewise topo -i cluster-node.xml --json",
             "print a machine recorded by lstopo as JSON"},
@@ -36,6 +38,7 @@ inline constexpr verb topo_verb{
                    "(P#), as in numactl -H; nodes also have hwloc's (L#). Marks processors and "
                    "nodes that this process may not use (control group, affinity).",
     .flags = topo_flags,
+    .excludes = picture_excludes,
     .examples = topo_examples,
     .exit_codes = topo_codes,
     .has_page = true};
