@@ -30,6 +30,13 @@ inline constexpr std::string_view unavailable_cell = "unavailable";
 /// As the facts of a page say it: "unnamed" without a name.
 [[nodiscard]] std::string machine_name_of(const machine& on);
 
+/// Ascending, `unknown_node` last.
+struct unknown_last {
+  bool operator()(node_id a, node_id b) const noexcept {
+    return static_cast<unsigned>(to_int(a)) < static_cast<unsigned>(to_int(b));
+  }
+};
+
 /// A drawing with a margin around it.
 template <class Drawing>
 [[nodiscard]] drawing::picture pictured(std::string title, std::string description,
