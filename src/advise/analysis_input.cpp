@@ -16,8 +16,6 @@ namespace {
 
 using profile::object_kind;
 
-// Share below which a stay on another node is ignored: samples are taken while a thread starts.
-constexpr double was_there = 0.05;
 // Of the pages whose first touch was seen.
 constexpr double nearly_all = 0.9;
 
@@ -128,15 +126,13 @@ void analysis_input::add_workers(std::size_t program) {
     each.program = program;
     each.thread = t;
     each.ordinal = t == main ? 0 : t < main ? t + 1 : t;
-    for (const profile::thread::stay& stay : threads[t].stays) {
-      const std::size_t node = position_of(stay.node);
-      if (stay.samples > 0 && has_cores(node)) {
-        each.parts.push_back({node, static_cast<double>(stay.samples)});
+    for (const auto& [where, share] : threads[t].places()) {
+      const std::size_t node = position_of(where);
+      if (has_cores(node)) {
+        each.parts.push_back({node, share});
       }
     }
-    double all = sum_over(each.parts, &worker::part::share);
-    std::erase_if(each.parts, [&](const auto& part) { return part.share < was_there * all; });
-    all = sum_over(each.parts, &worker::part::share);
+    const double all = sum_over(each.parts, &worker::part::share);
     for (worker::part& part : each.parts) {
       part.share /= all;
     }

@@ -138,6 +138,7 @@ class pprof_writer {
     }
     for (std::size_t p = 0; p < of_.programs.size(); ++p) {
       program_ = &of_.programs[p];
+      threads_.emplace(*program_);
       tables_.enter(*program_);
       names_ = profile::names_of(*program_);
       if (program_->use_from != use_source::none) {
@@ -193,7 +194,7 @@ class pprof_writer {
                                                               : no_place;
     std::vector<remote_part> parts;
     std::vector<double> amounts;
-    for (const remote_use& use : remote_uses_of(what, *program_)) {
+    for (const remote_use& use : remote_uses_of(what, *threads_)) {
       for (const using_place& at : places) {
         parts.push_back({object, use, at, how});
         amounts.push_back(use.amount * at.share);
@@ -318,8 +319,9 @@ class pprof_writer {
   std::string out_;
   protozero::pbf_writer all_{out_};
   pprof_tables tables_;
-  const profile::program* program_ = nullptr; ///< that is being written
-  std::vector<std::string> names_;            ///< of its objects
+  const profile::program* program_ = nullptr;     ///< that is being written
+  std::optional<profile::thread_places> threads_; ///< its threads
+  std::vector<std::string> names_;                ///< of its objects
 };
 
 } // namespace

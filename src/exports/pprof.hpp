@@ -23,7 +23,8 @@ struct pprof_facts {
 
 /// Compressed by gzip. The types of samples, each only if it was observed:
 ///
-/// - remote_lines (count): cache lines that a thread fetched from another node, counted in the lab
+/// - remote_lines (count): cache lines that a thread fetched from another node or wrote back
+///   there, counted in the lab
 /// - remote_samples (count): the same as samples, where the kernel sampled accesses
 /// - predicted_wait (nanoseconds): the predicted wait, divided in proportion to the remote uses
 /// - first_touched_pages (count)

@@ -6,20 +6,17 @@
 #include <map>
 #include <numeric>
 
-#include "profile/places.hpp"
-
 namespace nodewise::exports {
 
-std::vector<remote_use> remote_uses_of(const profile::object& what, const profile::program& in) {
+std::vector<remote_use> remote_uses_of(const profile::object& what,
+                                       const profile::thread_places& threads) {
   std::map<std::pair<profile::thread_index, node_id>, double> all;
-  profile::for_each_used_part(what, [&](const profile::use_run& run, double part, node_id node) {
-    for (const profile::use& each : run.by) {
-      const node_id home = in.threads[each.by].home();
-      if (home != unknown_node && node != unknown_node && home != node) {
-        all[{each.by, node}] += each.amount * part;
-      }
+  const auto see = [&](profile::thread_index by, node_id from, node_id memory, double amount) {
+    if (from != unknown_node && memory != unknown_node && from != memory) {
+      all[{by, memory}] += amount;
     }
-  });
+  };
+  profile::for_each_moved_part(what, threads, see);
   std::vector<remote_use> uses;
   for (const auto& [key, amount] : all) {
     uses.push_back({key.first, key.second, amount});

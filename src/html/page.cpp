@@ -3,7 +3,6 @@
 
 #include <fmt/core.h>
 
-#include "base/text.hpp"
 #include "html/style.hpp"
 
 namespace nodewise::html {
@@ -44,19 +43,33 @@ std::string header_of(const page& what) {
                      what.summary.elements());
 }
 
+/// One list of links for each file.
 std::string links_to(const std::vector<section>& sections) {
-  return fmt::format("<nav aria-label=\"Sections\"><ul>\n{}</ul></nav>\n",
-                     joined(sections, "", [](const section& each) {
-                       return fmt::format("<li><a href=\"#{}\">{}</a></li>\n", escaped(each.id()),
-                                          escaped(each.title()));
-                     }));
+  std::string made = "<nav aria-label=\"Sections\">";
+  const std::string* source = nullptr;
+  for (const section& each : sections) {
+    if (source == nullptr || *source != each.source()) {
+      made += source == nullptr ? "" : "</ul>";
+      source = &each.source();
+      made += source->empty()
+                  ? "<ul>\n"
+                  : fmt::format("<ul>\n<li class=\"source\">{}:</li>\n", escaped(*source));
+    }
+    made +=
+        fmt::format("<li><a href=\"#{}\">{}</a></li>\n", escaped(each.id()), escaped(each.title()));
+  }
+  return made + (source == nullptr ? "" : "</ul>") + "</nav>\n";
 }
 
 std::string text_of(const section& what) {
   const std::string id = escaped(what.id());
+  const std::string source =
+      what.source().empty()
+          ? ""
+          : fmt::format(" <span class=\"source\">{}</span>", escaped(what.source()));
   return fmt::format("<section id=\"{0}\" aria-labelledby=\"{0}-heading\">\n"
-                     "<h2 id=\"{0}-heading\">{1}</h2>\n{2}</section>\n",
-                     id, escaped(what.title()), what.elements());
+                     "<h2 id=\"{0}-heading\">{1}{2}</h2>\n{3}</section>\n",
+                     id, escaped(what.title()), source, what.elements());
 }
 
 std::string script_of(const page& what) {

@@ -24,6 +24,9 @@ class section {
 
   [[nodiscard]] const std::string& id() const noexcept { return id_; }
   [[nodiscard]] const std::string& title() const noexcept { return title_; }
+  /// The file that it shows, beside its title; empty if the page shows one file.
+  [[nodiscard]] const std::string& source() const noexcept { return source_; }
+  void set_source(std::string file) { source_ = std::move(file); }
 
   void heading(std::string_view what); ///< of a part of the section
   void paragraph(std::string_view what);
@@ -52,6 +55,7 @@ class section {
  private:
   std::string id_;
   std::string title_;
+  std::string source_;
   std::string elements_;
   std::size_t figures_ = 0;
   bool in_card_ = false;

@@ -39,7 +39,8 @@ h1, h2, h3, h4, p, li, figcaption, summary { overflow-wrap: anywhere; }
 p, li { max-width: 80ch; }
 a { color: var(--accent); }
 nav ul { display: flex; flex-wrap: wrap; gap: 0.25rem 1.25rem; list-style: none; padding: 0; }
-.remark, figcaption, dt, caption { color: var(--faint); }
+.remark, .source, figcaption, dt, caption { color: var(--faint); }
+h2 .source { font-size: 1rem; font-weight: 400; margin-left: 0.5rem; overflow-wrap: anywhere; }
 .remark, figcaption { font-size: 0.9rem; }
 dl { margin: 0.75rem 0; }
 dl > div { display: flex; flex-wrap: wrap; gap: 0 0.75rem; }

@@ -194,6 +194,29 @@ node_id thread::home() const noexcept {
   return most == stays.end() ? unknown_node : most->node;
 }
 
+std::vector<thread::place> thread::places() const {
+  constexpr double was_there = 0.05;
+  std::vector<place> all;
+  const auto sum = [&] {
+    double samples = 0;
+    for (const place& each : all) {
+      samples += each.second;
+    }
+    return samples;
+  };
+  for (const stay& each : stays) {
+    if (each.node != unknown_node && each.samples > 0) {
+      all.emplace_back(each.node, static_cast<double>(each.samples));
+    }
+  }
+  std::erase_if(all,
+                [least = was_there * sum()](const place& each) { return each.second < least; });
+  for (const double kept = sum(); place & each : all) {
+    each.second /= kept;
+  }
+  return all;
+}
+
 std::vector<std::string> names_of(const program& of) {
   std::vector<std::string> names;
   std::vector<line_list> lines;

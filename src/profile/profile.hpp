@@ -63,6 +63,11 @@ struct thread {
 
   /// The node with most samples; `unknown_node` if there are none.
   [[nodiscard]] node_id home() const noexcept;
+  /// A node where it ran, and the share (0..1) of its samples there.
+  using place = std::pair<node_id, double>;
+  /// Ascending by node, adding up to 1; empty if no node is known. A stay of less than 5 % is left
+  /// out: samples are also taken while a thread starts.
+  [[nodiscard]] std::vector<place> places() const;
 };
 
 /// The words for an enumeration's values in files, in their order.
@@ -166,7 +171,7 @@ struct object {
   std::uint64_t blocks = 1; ///< of a group
   std::optional<thread_index> made_by;
   double allocated_s = 0; ///< after the program's start
-  double freed_s = 0; ///< freed, or the program's end
+  double freed_s = 0;     ///< freed, or the program's end
   bool live_at_end = false;
   std::uint64_t pages = 0;          ///< base pages
   std::uint64_t resident = 0;       ///< at its end
@@ -247,7 +252,7 @@ struct evidence {
   std::uint64_t lost_samples = 0;
   std::uint64_t thinned_samples = 0; ///< dropped on purpose to bound memory
   std::uint64_t pages_moved = 0;     ///< by the kernel during the observation
-  std::uint64_t pages_bound = 0;      ///< kept in place while the kernel sampled accesses
+  std::uint64_t pages_bound = 0;     ///< kept in place while the kernel sampled accesses
   std::vector<std::string> missing;  ///< a sentence each: what, why, remedy
 };
 

@@ -163,10 +163,22 @@ class Compared(InputTest):
         files = self.file(profile(), "a.json"), self.file(edited(renamed), "b.json")
         text = self.expect(0, "profile", "--compare", *files).stdout
         self.assertIn("the commands differ", text)
-        self.assertIn("absent", text)
+        # The only program of each, so the arrays are the same.
         result = self.expect_json(0, "profile", "--json", "--compare", *files)
         self.assertIsNone(conforms(result, "comparison-1"))
-        self.assertEqual({s["program"] for s in result["sites"]}, {"solver", "other"})
+        self.assertEqual([(s["program"], s["program_after"], s["name_after"]) for s in result["sites"]],
+                         [("solver", "other", "solver.c:20"), ("solver", "other", "solver.c:21")])
+
+    def test_what_only_one_has_is_absent_in_the_other(self):
+        def without_the_last(document):
+            document["programs"][0]["objects"].pop()
+        files = self.file(profile(), "a.json"), self.file(edited(without_the_last), "b.json")
+        text = self.expect(0, "profile", "--compare", *files).stdout
+        self.assertRegex(text, r"solver\.c:21 +16\.0 MiB +50(\.0)? % +- +N0 100 % +absent")
+        self.assertIn("Findings: ", text)
+        result = self.expect_json(0, "profile", "--json", "--compare", *files)
+        self.assertIsNone(conforms(result, "comparison-1"))
+        self.assertEqual([s["after"] == "absent" for s in result["sites"]], [False, True])
 
     def test_two_files_are_needed(self):
         self.expect(2, "profile", "--compare", self.file(profile()))

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from command import COMMAND, environment, on_a_terminal
 from profile_exports_test import MACHINE_WITH_FIGURES, counted, unused
-from report_page import ReportTest
+from profile_input_test import PAGES
+from report_page import HOSTILE, ReportTest
 
 MEASURED = Path(__file__).parents[2] / "bench/results/16-cores/measure_full.json"
 
@@ -73,6 +74,110 @@ class ProfilePage(ReportTest):
         self.assertIn("machine", page.ids)
         self.assertIn("machine-2", page.ids)
         self.assertEqual(len(page.ids), len(set(page.ids)))
+
+
+def cured(name="cured", shift=0):
+    """The program of `counted` with each page on the node that uses it; `shift`: of source lines."""
+    document = counted(name, machine=MACHINE_WITH_FIGURES)
+    for each in document["programs"][0]["objects"]:
+        each |= {"where": f"0+{PAGES // 2}@0 {PAGES // 2}+{PAGES // 2}@1"}
+        for frame in each["made_at"]:
+            if "line" in frame:
+                frame["line"] += shift
+    return document
+
+
+class ComparedProfiles(ReportTest):
+    CAPTION = "Arrays, largest first"
+    FINDINGS = "What is gone, new and still there"
+
+    def compared(self, *documents):
+        files = [self.write(each, f"{i}.json") for i, each in enumerate(documents)]
+        return self.expect_json(0, "profile", "--compare", "--json", *files)
+
+    def test_the_page_begins_with_what_changed(self):
+        before = counted(machine=MACHINE_WITH_FIGURES)
+        page = self.page_of(before, cured("solver"))
+        figures = self.compared(before, cured("solver"))
+        self.assertEqual((figures["before"]["remote"], figures["after"]["remote"]), (0.5, 0))
+        self.assertTrue(page.verdict.startswith("50.0 % of the memory traffic was remote before, 0 % after"), page.verdict)
+        self.assertEqual(page.column(self.CAPTION, "array"), ["solver.c:20", "solver.c:21"])
+        self.assertEqual(page.column(self.CAPTION, "remote before"), ["50.0 %"] * 2)
+        self.assertEqual(page.column(self.CAPTION, "remote after"), ["0 %"] * 2)
+        self.assertEqual(page.column(self.CAPTION, "traffic before"), ["50.0 %"] * 2)
+        self.assertEqual(page.column(self.CAPTION, "pages after"), ["N0 50.0 %, N1 50.0 %"] * 2)
+
+    def test_its_findings_are_those_of_the_comparison(self):
+        before = counted(machine=MACHINE_WITH_FIGURES)
+        for documents, change in (((before, cured("solver")), "gone"), ((cured("solver"), before), "new"),
+                                  ((before, before), "still there")):
+            page = self.page_of(*documents)
+            self.assertEqual(page.column(self.FINDINGS, "change"), [change])
+            self.assertIn("solver.c:20 and solver.c:21", page.column(self.FINDINGS, "finding")[0])
+            self.assertEqual([each["arrays"] for each in self.compared(*documents)["findings"]],
+                             [["solver.c:20", "solver.c:21"]])
+
+    def test_without_evidence_a_finding_is_not_gone(self):
+        blind = cured("solver")
+        blind["programs"][0]["use_from"] = "none"
+        blind["evidence"] |= {"counts": False, "faults": False}
+        for each in blind["programs"][0]["objects"]:
+            each |= {"uses": [], "used_at": [], "touches": [], "touched": ""}
+        page = self.page_of(counted(machine=MACHINE_WITH_FIGURES), blind)
+        self.assertEqual(page.column(self.FINDINGS, "change"), ["found before, not checked after"])
+
+    def test_arrays_are_recognized_in_an_edited_program(self):
+        page = self.page_of(counted(machine=MACHINE_WITH_FIGURES), cured(shift=4))
+        self.assertEqual(page.column(self.CAPTION, "array"),
+                         ["solver.c:20, then solver.c:24", "solver.c:21, then solver.c:25"])
+        self.assertEqual(page.column(self.CAPTION, "remote after"), ["0 %"] * 2)
+        self.assertTrue(any("matched by size and order" in each for each in page.texts["li"]))
+        self.assertEqual(page.column(self.FINDINGS, "change"), ["gone"])
+
+    def test_arrays_of_other_sizes_are_not_matched(self):
+        other = cured(shift=4)
+        other["programs"][0]["objects"][1]["bytes"] -= 4096
+        page = self.page_of(counted(machine=MACHINE_WITH_FIGURES), other)
+        self.assertEqual(sorted(page.column(self.CAPTION, "array")),
+                         ["solver.c:20 in solver", "solver.c:21 in solver", "solver.c:24 in cured", "solver.c:25 in cured"])
+        self.assertEqual(sorted(page.column(self.CAPTION, "remote after")), ["0 %", "0 %", "absent", "absent"])
+
+    def test_each_file_has_its_sections_and_pictures(self):
+        page = self.page_of(counted(), cured())
+        for each in ("comparison-arrays", "comparison-remote", "arrays", "arrays-2", "result", "result-2"):
+            self.assertIn(each, page.ids)
+        headings = [each for each in page.texts["h2"] if each.startswith("Arrays")]
+        self.assertEqual(headings, ["Arrays before and after", "Arrays ", "Arrays "])
+        self.assertEqual({each for each in page.texts["span"] if each.endswith(".json")},
+                         {str(self.folder / "0.json"), str(self.folder / "1.json")})
+        files = [self.write(counted(), "a.json"), self.write(cured(), "b.json")]
+        drawn = self.expect(0, "report", *files, "--figure", "comparison-arrays").stdout
+        for band in ("before: pages on, pages 0 to", "before: used on", "after: pages on", "after: used on"):
+            self.assertIn(band, drawn)
+        self.assertIn("comparison-remote, machine, arrays", self.expect(2, "report", *files, "--figure", "x").stderr)
+
+    def test_ranks_of_a_job_and_three_profiles_are_not_compared(self):
+        ranks = [counted(), counted()]
+        for i, each in enumerate(ranks):
+            each["programs"][0]["rank"] = i
+        self.assertNotIn("comparison-arrays", self.page_of(*ranks).ids)
+        self.assertNotIn("comparison-arrays", self.page_of(counted(), counted(), counted()).ids)
+
+    def test_a_thread_that_moved_counts_for_each_of_its_nodes(self):
+        moved = counted(machine=MACHINE_WITH_FIGURES)
+        moved["programs"][0]["threads"][3]["stays"] = [{"node": 0, "samples": 40}, {"node": 1, "samples": 60}]
+        page = self.page_of(moved)
+        remote = self.compared(moved, moved)["before"]["remote"]
+        self.assertAlmostEqual(remote, 0.4)
+        self.assertIn(f"{remote * 100:.1f} % of the counted memory traffic", page.verdict)
+        self.assertEqual(page.column("Arrays, most used first", "remote"), ["40.0 %"] * 2)
+
+    def test_hostile_names_stay_texts(self):
+        page = self.page_of(counted(name=HOSTILE), cured(HOSTILE, shift=4))
+        text = (self.folder / "page.html").read_text().split("<script>/*!")[0]
+        self.assertNotIn("<script>alert", text)
+        self.assertNotIn("\x1b", text)
+        self.assertIn("comparison-arrays", page.ids)
 
 
 class Measurement(ReportTest):

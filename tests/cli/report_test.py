@@ -224,8 +224,25 @@ class Comparison(ReportTest):
         self.assertEqual(page.column("Both profiles", "before"), ["70.0 %", "1.50 s"])
         self.assertEqual(page.column(self.CAPTION, "remote before"), ["75.0 %", "unavailable"])
         self.assertEqual(page.column(self.CAPTION, "remote after"), ["0 %", "absent"])
-        self.assertEqual(page.column(self.CAPTION, "pages after"), ["node 0 50.0 %, node 1 50.0 %", "absent"])
+        self.assertEqual(page.column(self.CAPTION, "traffic before"), ["50.0 %", "50.0 %"])
+        self.assertEqual(page.column(self.CAPTION, "traffic after"), ["100 %", "absent"])
+        self.assertEqual(page.column(self.CAPTION, "pages after"), ["N0 50.0 %, N1 50.0 %", "absent"])
         self.assertIn("the commands differ", page.texts["li"])
+
+    def test_findings_are_those_of_the_file(self):
+        def one(array, before, after):
+            return {"pattern": "few threads", "program": "solver", "arrays": array, "before": before, "after": after}
+
+        found, missing = {"state": "found", "note": "up to 2.00 times"}, {"state": "unchecked", "note": "no uses"}
+        document = comparison(findings=[one(["a", "b"], found, {"state": "absent"}), one([], missing, found)])
+        self.assertIsNone(conforms(document | {"settings": settings()}, "comparison-1"))
+        page = self.page_of(document)
+        self.assertEqual(
+            page.tables["What is gone, new and still there"][1:],
+            [["few threads of a and b", "gone", "up to 2.00 times", "not found"],
+             ["few threads", "found after, not checked before", "not checked: no uses", "up to 2.00 times"]],
+        )
+        self.refused(comparison(findings=[one(["a"], {"state": "lost"}, found)]), "findings[0].before.state")
 
     def test_unknown_shares_are_said_to_be_unknown(self):
         unknown = {"remote": "unavailable", "predicted_s": "unavailable"}

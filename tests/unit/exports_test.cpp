@@ -105,27 +105,41 @@ read_file read_pprof(const std::string& message) {
 
 TEST(ExportsRemoteUses, AreThoseOfOtherNodesThreads) {
   program_maker make = on_the_first_node({0, 1});
-  const auto uses = exports::remote_uses_of(make.last(), make.program());
+  const auto uses = exports::remote_uses_of(make.last(), profile::thread_places(make.program()));
   ASSERT_EQ(uses.size(), 1U);
   EXPECT_EQ(uses[0].by, 1U);
   EXPECT_EQ(uses[0].from, node_id{0});
   EXPECT_DOUBLE_EQ(uses[0].amount, array_pages * page_lines / 2);
 }
 
+TEST(ExportsRemoteUses, OfAThreadThatMovedAreDividedByItsNodes) {
+  program_maker make = on_the_first_node({0, 1});
+  make.program().threads[1].stays = {
+      {node_id{0}, 74}, {node_id{1}, 25}, {node_id{2}, 1}, {unknown_node, 50}};
+  make.last().write_share = 0.5;
+  const auto uses = exports::remote_uses_of(make.last(), profile::thread_places(make.program()));
+  ASSERT_EQ(uses.size(), 1U);
+  // A quarter of what thread 1 used, and half of it again that was written back. The stay on node 2
+  // is too short to count.
+  EXPECT_DOUBLE_EQ(uses[0].amount, array_pages * page_lines / 2 * 1.5 * 25 / 99);
+}
+
 TEST(ExportsRemoteUses, OfUnknownNodesAreLeftOut) {
   program_maker make = on_the_first_node({0, 1});
   make.last().where = {{0, array_pages, unknown_node}};
-  EXPECT_THAT(exports::remote_uses_of(make.last(), make.program()), IsEmpty());
+  EXPECT_THAT(exports::remote_uses_of(make.last(), profile::thread_places(make.program())),
+              IsEmpty());
   make.on_node(0);
   make.program().threads[1].stays.clear();
-  EXPECT_THAT(exports::remote_uses_of(make.last(), make.program()), IsEmpty());
+  EXPECT_THAT(exports::remote_uses_of(make.last(), profile::thread_places(make.program())),
+              IsEmpty());
 }
 
 TEST(ExportsRemoteUses, OfARunWithPagesOnSeveralNodesAreDividedByThem) {
   program_maker make = on_the_first_node({0, 1});
   make.last().uses = {{0, 4, {{1, 100}}}, {8, 4, {{0, 10}}}};
   make.last().where = {{0, 1, node_id{0}}, {1, 2, node_id{1}}, {3, 6, node_id{2}}};
-  const auto uses = exports::remote_uses_of(make.last(), make.program());
+  const auto uses = exports::remote_uses_of(make.last(), profile::thread_places(make.program()));
   ASSERT_EQ(uses.size(), 3U);
   EXPECT_DOUBLE_EQ(uses[0].amount, 2.5); // thread 0, of node 2
   EXPECT_DOUBLE_EQ(uses[1].amount, 25);  // thread 1, of node 0

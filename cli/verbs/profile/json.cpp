@@ -1,9 +1,10 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 
+#include "cli/profiles/sites.hpp"
 #include "cli/verbs/profile/flags.hpp"
+#include "cli/verbs/profile/ranks.hpp"
 #include "cli/verbs/profile/result.hpp"
-#include "cli/verbs/profile/sites.hpp"
 #include "profile/profile_json.hpp"
 #include "report/envelope.hpp"
 #include "topology/machine_json.hpp"

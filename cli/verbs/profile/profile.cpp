@@ -1,6 +1,5 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include <fstream>
-#include <iterator>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,152 +10,15 @@
 #include "cli/frame/result.hpp"
 #include "cli/frame/terminal.hpp"
 #include "cli/frame/verbs.hpp"
-#include "cli/prediction/predicted.hpp"
 #include "cli/start/start_run.hpp"
 #include "cli/verbs/profile/flags.hpp"
 #include "cli/verbs/profile/result.hpp"
-#include "cli/verbs/profile/sites.hpp"
 #include "doctor/settings.hpp"
 #include "launch/start.hpp"
-#include "report/envelope.hpp"
-#include "report/table.hpp"
-#include "topology/machine_json.hpp"
 
 namespace nodewise::cli::verbs {
 
 namespace {
-
-using json = nlohmann::ordered_json;
-
-/// The objects with one name in one program.
-struct compared_site {
-  site_key key;
-  std::optional<profile_site> before;
-  std::optional<profile_site> after;
-
-  [[nodiscard]] std::uint64_t bytes() const {
-    return std::max(before ? before->bytes : 0, after ? after->bytes : 0);
-  }
-};
-
-std::string remote_text(const std::optional<profile_site>& of) {
-  return report::format_percent(of ? of->remote : std::nullopt, "-");
-}
-
-json side_json(const std::optional<profile_site>& of) {
-  return of ? site_json(*of) : json("absent");
-}
-
-/// The model's outcome for a profile's largest program as a whole.
-std::optional<advise::outcome> outcome_of(const profile_result& of) {
-  const auto largest = largest_position(of.what);
-  return largest ? std::optional(advise::make_plan(of.what, of.on, *largest).before) : std::nullopt;
-}
-
-std::string total_text(const std::optional<advise::outcome>& of) {
-  if (!of || !of->remote) {
-    return "unknown";
-  }
-  return fmt::format("{} remote{}", report::format_percent(*of->remote),
-                     of->seconds ? ", " + format_seconds(*of->seconds) : "");
-}
-
-/// The reasons why the two profiles are not directly comparable.
-std::vector<std::string> comparison_doubts(const profile_result& before,
-                                           const profile_result& after) {
-  std::vector<std::string> all;
-  const auto source = [](const profile_result& of) {
-    return of.what.programs.empty() ? profile::use_source::none : of.what.programs.front().use_from;
-  };
-  if (source(before) != source(after)) {
-    all.push_back(fmt::format("uses come from different sources: {}, then {}",
-                              profile::to_string(source(before)),
-                              profile::to_string(source(after))));
-  }
-  if (source(before) == profile::use_source::none) {
-    all.emplace_back("uses were not observed: only the locations of pages are compared");
-  } else if (source(before) == profile::use_source::hinting_faults) {
-    all.emplace_back("uses are samples: differences of a few percent may be chance");
-  }
-  if (before.on.machine().name != after.on.machine().name) {
-    all.push_back(fmt::format("taken on different machines: {}, then {}", before.on.machine().name,
-                              after.on.machine().name));
-  }
-  if (before.what.command != after.what.command) {
-    all.emplace_back("the commands differ");
-  }
-  return all;
-}
-
-/// Largest first; the objects of a program are matched by allocation site or symbol.
-std::vector<compared_site> compare_sites(const profile::profile& before,
-                                         const profile::profile& after) {
-  std::map<site_key, compared_site> by_key;
-  for (const auto& [key, each] : sites_of(before)) {
-    by_key[key] = {key, each, {}};
-  }
-  for (const auto& [key, each] : sites_of(after)) {
-    by_key[key].key = key;
-    by_key[key].after = each;
-  }
-  std::vector<compared_site> all;
-  std::ranges::copy(std::views::values(by_key), std::back_inserter(all));
-  std::ranges::sort(all, [](const compared_site& a, const compared_site& b) {
-    return std::pair(b.bytes(), a.key) < std::pair(a.bytes(), b.key);
-  });
-  return all;
-}
-
-/// Prints the comparison on standard output.
-void compare_profiles(const profile_result& before, const profile_result& after,
-                      const invocation& given) {
-  const std::vector<compared_site> sites = compare_sites(before.what, after.what);
-  const auto was = outcome_of(before);
-  const auto is = outcome_of(after);
-  const std::vector<std::string> doubt = comparison_doubts(before, after);
-  const auto as_json = [&] {
-    auto made =
-        report::envelope("comparison", 1, machine_json(before.on.machine()), *before.settings);
-    made["sites"] = report::json_list(sites, [](const compared_site& each) -> json {
-      return {{"program", each.key.first},
-              {"name", each.key.second},
-              {"before", side_json(each.before)},
-              {"after", side_json(each.after)}};
-    });
-    const auto total = [](const std::optional<advise::outcome>& of) -> json {
-      return {{"remote", of ? report::or_unavailable(of->remote) : "unavailable"},
-              {"predicted_s", of ? report::or_unavailable(of->seconds) : "unavailable"}};
-    };
-    made["before"] = total(was);
-    made["after"] = total(is);
-    made["doubts"] = doubt;
-    return made;
-  };
-  if (const flag* const form = given.selected_form()) {
-    write_out(written<json_maker>(*form, json_only, as_json));
-    return;
-  }
-  const report::style how = style_of(STDOUT_FILENO, given);
-  using report::right, report::breaking;
-  report::table rows({breaking("array"), right("size"), right("remote"), right("then"),
-                      breaking("pages on"), breaking("then")});
-  for (const compared_site& each : sites) {
-    const profile_site& any = each.before ? *each.before : *each.after;
-    rows.add({printable(each.key.second), report::format_bytes(any.bytes), remote_text(each.before),
-              remote_text(each.after), each.before ? nodes_text(*each.before) : "absent",
-              each.after ? nodes_text(*each.after) : "absent"});
-  }
-  const bool timed = was && is && was->seconds && is->seconds && *is->seconds > 0;
-  const std::string gain =
-      timed ? fmt::format(": {}x as fast (predicted)", short_number(*was->seconds / *is->seconds))
-            : "";
-  std::string text = fmt::format("{}\nIn total {}, then {}{}\n", rows.to_string(how),
-                                 total_text(was), total_text(is), gain);
-  for (const std::string& each : doubt) {
-    text += fmt::format("  {}\n", printable(each));
-  }
-  write_out(text);
-}
 
 [[noreturn]] void refuse_profile(const std::string& answered) {
   throw error(error_kind::usage, "nodewise profile", answered,
@@ -247,7 +109,7 @@ int profile_process(const invocation& given) {
 int profile(const invocation& given) {
   check_form(given);
   if (given.has(flags::compare)) {
-    compare_profiles(read_profile(given.operands[0]), read_profile(given.operands[1]), given);
+    print_comparison(given);
     return exit_code::ok;
   }
   if (!given.operands.empty()) {

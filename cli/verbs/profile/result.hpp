@@ -42,6 +42,9 @@ using run_with_plan =
 void report_profile(const profile_result& found, const invocation& given, int text_to,
                     const run_with_plan& run = {});
 
+/// Prints two saved profiles side by side: the operands.
+void print_comparison(const invocation& given);
+
 /// Profiles and counts traffic in a virtual machine. Ends as the program does.
 [[noreturn]] void profile_on_lab(const invocation& given);
 

@@ -1,8 +1,8 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "base/text.hpp"
 #include "cli/prediction/predicted.hpp"
+#include "cli/verbs/profile/ranks.hpp"
 #include "cli/verbs/profile/result.hpp"
-#include "cli/verbs/profile/sites.hpp"
 
 namespace nodewise::cli {
 

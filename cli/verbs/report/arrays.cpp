@@ -9,10 +9,6 @@ namespace nodewise::cli {
 
 namespace {
 
-node_id home_of(const profile::program& in, profile::thread_index by) {
-  return by < in.threads.size() ? in.threads[by].home() : unknown_node;
-}
-
 double amount_of(const profile::object& what) {
   double sum = 0;
   for (const profile::use_run& run : what.uses) {
@@ -25,7 +21,7 @@ double amount_of(const profile::object& what) {
 
 class array_sums {
  public:
-  array_sums(const profile::program& in, node_matrix* between) : in_(in), between_(between) {}
+  array_sums(const profile::program& in, node_matrix* between) : threads_(in), between_(between) {}
 
   void add(const profile::object& what, shown_array& to) {
     to.bytes += what.bytes;
@@ -33,18 +29,18 @@ class array_sums {
     for (const profile::resident_run& run : what.where) {
       to.pages_on[run.node] += static_cast<double>(run.count);
     }
-    const double moved = 1 + what.write_share; // what is written back, too
+    const double moved = profile::moved_per_use(what);
     for (const profile::use_run& run : what.uses) {
       for (const profile::use& each : run.by) {
         to.used += each.amount * moved;
-        to.used_by[home_of(in_, each.by)] += each.amount * moved;
+        for (const auto& [node, share] : threads_.of(each.by)) {
+          to.used_by[node] += each.amount * moved * share;
+        }
       }
     }
-    profile::for_each_used_part(what, [&](const profile::use_run& run, double part, node_id node) {
-      for (const profile::use& each : run.by) {
-        add_moved(home_of(in_, each.by), node, each.amount * moved * part, to);
-      }
-    });
+    profile::for_each_moved_part(what, threads_,
+                                 [&](profile::thread_index /*by*/, node_id from, node_id memory,
+                                     double amount) { add_moved(from, memory, amount, to); });
   }
 
  private:
@@ -59,7 +55,7 @@ class array_sums {
     }
   }
 
-  const profile::program& in_;
+  profile::thread_places threads_;
   node_matrix* between_;
 };
 
@@ -105,12 +101,13 @@ std::vector<shown_array> arrays_of(const profile::program& in, std::size_t posit
 }
 
 /// Amounts of one page, as strips show them: shares of the most used page are smaller than 1.
-drawing::strip_run shares_of(const profile::use_run& run,
-                             const std::function<node_id(profile::thread_index)>& node_of) {
+drawing::strip_run shares_of(const profile::use_run& run, const places_of_thread& places_of) {
   std::map<node_id, double> amounts;
   double sum = 0;
   for (const profile::use& each : run.by) {
-    amounts[node_of(each.by)] += each.amount;
+    for (const auto& [node, share] : places_of(each.by)) {
+      amounts[node] += each.amount * share;
+    }
     sum += each.amount;
   }
   drawing::strip_run made{run.first, run.count, {}};
@@ -135,10 +132,10 @@ std::vector<shown_array> shown_arrays(const profile::profile& of, node_matrix* b
 }
 
 drawing::strip users_of(const profile::object& what, std::string_view title,
-                        const std::function<node_id(profile::thread_index)>& node_of) {
+                        const places_of_thread& places_of) {
   drawing::strip made{std::string(title), {}};
   for (const profile::use_run& run : what.uses) {
-    made.runs.push_back(shares_of(run, node_of));
+    made.runs.push_back(shares_of(run, places_of));
   }
   return made;
 }
@@ -157,8 +154,9 @@ drawing::strips strips_of(const profile::object& what, const profile::program& i
     }
     return made;
   }
+  const profile::thread_places threads(in);
   made.bands.push_back(users_of(what, "used by threads on",
-                                [&](profile::thread_index by) { return home_of(in, by); }));
+                                [&](profile::thread_index by) { return threads.of(by); }));
   return made;
 }
 

@@ -34,13 +34,21 @@ struct shown_array {
   }
 };
 
+[[nodiscard]] inline const profile::object& most_used(const shown_array& what,
+                                                      const profile::profile& in) {
+  return in.programs[what.program].objects[what.objects.front()];
+}
+
 /// Of all programs, most used first, then largest. `between` gets what was used, if not null.
 [[nodiscard]] std::vector<shown_array> shown_arrays(const profile::profile& of,
                                                     node_matrix* between = nullptr);
 
+/// The nodes of a thread, with their shares.
+using places_of_thread = std::function<std::vector<profile::thread::place>(profile::thread_index)>;
+
 /// Who uses the pages of an object: by the nodes of the threads.
 [[nodiscard]] drawing::strip users_of(const profile::object& what, std::string_view title,
-                                      const std::function<node_id(profile::thread_index)>& node_of);
+                                      const places_of_thread& places_of);
 
 /// Where the pages of one object are, and below it who uses them: by the nodes of threads. Without
 /// observed use, who touched them first.

@@ -1,11 +1,11 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <set>
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
+#include "cli/verbs/report/arrays_picture.hpp"
 #include "cli/verbs/report/profile.hpp"
 #include "drawing/strips.hpp"
 #include "report/style.hpp"
@@ -17,14 +17,8 @@ namespace {
 using html::cell_kind;
 using nlohmann::ordered_json;
 
-constexpr std::size_t most_drawn = 12;
-constexpr double least_drawn = 0.01; ///< of the traffic
 /// Of all strips together: about 1 MB. Those of less used arrays are left out beyond it.
 constexpr std::size_t most_runs_kept = 60'000;
-
-const profile::object& most_used(const shown_array& what, const profile::profile& in) {
-  return in.programs[what.program].objects[what.objects.front()];
-}
 
 /// Of the most used object of the array: where its pages are, who uses them, and where the plan
 /// puts them.
@@ -35,7 +29,7 @@ drawing::strips strips_with_plan(const shown_array& array, const profile_parts& 
     if (auto strip = plan->second.strip_of(array.name, made.pages, of.what.page_bytes)) {
       made.bands.push_back(std::move(*strip));
       made.bands.push_back(users_of(object, "planned: used on", [&](profile::thread_index by) {
-        return plan->second.node_of(by);
+        return std::vector{profile::thread::place{plan->second.node_of(by), 1}};
       }));
     }
   }
@@ -89,57 +83,30 @@ html::table table_of(const profile_parts& of, std::span<const shown_array> rows,
 std::size_t arrays_to_draw(const profile_parts& of) {
   const double used = of.used();
   std::size_t drawn = 1;
-  while (drawn < std::min(most_drawn, of.arrays.size()) &&
-         of.arrays[drawn].used >= used * least_drawn) {
+  while (drawn < std::min(most_arrays_drawn, of.arrays.size()) &&
+         of.arrays[drawn].used >= used * least_share_drawn) {
     ++drawn;
   }
   return drawn;
 }
 
-drawing::picture picture_of(const profile_parts& of, const std::vector<node_id>& nodes) {
-  constexpr double margin = 8;
-  drawing::picture made;
-  made.title = "Where the pages of the most used arrays are, and who uses them";
+drawing::picture picture_of(const profile_parts& of) {
   const std::size_t drawn = arrays_to_draw(of);
-  made.description = fmt::format("Strips for each of {} arrays, coloured by node; the table below "
-                                 "has the numbers.",
-                                 drawn);
-  const drawing::area key = draw_key(made.content, {margin, margin}, nodes);
-  double y = key.bottom() + margin;
-  double widest = 0;
+  std::vector<drawn_array> rows;
   for (const shown_array& each : std::span(of.arrays).first(drawn)) {
     const profile::object& object = most_used(each, of.what);
     const std::string which =
         each.objects.size() > 1 ? fmt::format(": the most used of {}", each.objects.size()) : "";
-    y += drawing::text_size;
-    const std::string title =
-        fmt::format("{}{}, {}, {} remote", each.name, which, report::format_bytes(object.bytes),
-                    report::format_percent(each.remote_share(), "unknown"));
-    made.content.text({margin, y}, title, {.strong = true});
-    widest = std::max(widest, drawing::width_of(title, {.strong = true}));
-    y += margin;
-    y = draw(made.content, {margin, y}, strips_with_plan(each, of)).bottom() + margin;
+    rows.push_back(
+        {fmt::format("{}{}, {}, {} remote", each.name, which, report::format_bytes(object.bytes),
+                     report::format_percent(each.remote_share(), "unknown")),
+         {strips_with_plan(each, of)}});
   }
-  made.width = std::max(key.right(), widest + margin) + margin;
-  made.height = y;
-  return made;
-}
-
-std::vector<node_id> nodes_of(const profile_parts& of) {
-  std::set<node_id> all;
-  for (const shown_array& each : of.arrays) {
-    for (const auto& [node, amount] : each.pages_on) {
-      all.insert(node);
-    }
-    for (const auto& [node, amount] : each.used_by) {
-      all.insert(node);
-    }
-  }
-  std::vector<node_id> made(all.begin(), all.end());
-  if (!made.empty() && made.front() == unknown_node) {
-    std::ranges::rotate(made, made.begin() + 1);
-  }
-  return made;
+  return picture_of_arrays("Where the pages of the most used arrays are, and who uses them",
+                           fmt::format("Strips for each of {} arrays, coloured by node; the table "
+                                       "below has the numbers.",
+                                       drawn),
+                           rows);
 }
 
 /// A run belongs to the node with the largest share of it.
@@ -219,7 +186,7 @@ void add_arrays(const profile_parts& of, report_page& into) {
     return;
   }
   into.add_figure(
-      made, "arrays", picture_of(of, nodes_of(of)),
+      made, "arrays", picture_of(of),
       "Each array has strips from its first page to its last: the node that holds a page, "
       "below it the nodes whose threads use it. Where both have the same colour, memory is "
       "local. If a plan places the array, two more strips show the same with the plan, "

@@ -1,14 +1,15 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "cli/verbs/report/comparison.hpp"
+
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include <fmt/core.h>
 
 #include "base/text.hpp"
 #include "cli/prediction/predicted.hpp"
+#include "cli/verbs/report/arrays_picture.hpp"
 #include "cli/verbs/report/fields.hpp"
-#include "cli/verbs/report/kinds.hpp"
 #include "drawing/bars.hpp"
 #include "drawing/colours.hpp"
 #include "drawing/ranges.hpp"
@@ -21,93 +22,17 @@ namespace {
 
 using drawing::weight;
 using html::cell_kind;
-
-struct compared_side {
-  std::uint64_t objects = 0;
-  std::uint64_t bytes = 0;
-  std::map<node_id, double> shares;
-  std::optional<double> remote;
-  double used = 0;
-  std::string touched_at;
-  std::uint64_t touching_threads = 0; ///< 0: unknown
-};
-
-struct compared_array {
-  std::string program;
-  std::string name;
-  std::optional<compared_side> before; ///< nullopt: absent
-  std::optional<compared_side> after;
-};
-
-struct compared_total {
-  std::optional<double> remote;
-  std::optional<double> seconds;
-};
-
-struct compared_profiles {
-  std::vector<compared_array> arrays;
-  compared_total before;
-  compared_total after;
-  std::vector<std::string> doubts;
-};
-
-std::optional<compared_side> side_in(const json_field& field) {
-  if (field.is_text() && field.text() == "absent") {
-    return std::nullopt;
-  }
-  compared_side made{.objects = field.at("objects").whole_number(),
-                     .bytes = field.at("bytes").whole_number(),
-                     .shares = {},
-                     .remote = known_amount_in(field.at("remote")),
-                     .used = amount_in(field.at("used")),
-                     .touched_at = field.at("touched_at").text(),
-                     .touching_threads = field.at("touching_threads").whole_number()};
-  for (const json_field& each : field.at("nodes").elements()) {
-    made.shares[node_id{each.at("node").small_number(0, max_id)}] += amount_in(each.at("share"));
-  }
-  return made;
-}
-
-compared_total total_in(const json_field& field) {
-  return {known_amount_in(field.at("remote")), known_amount_in(field.at("predicted_s"))};
-}
-
-compared_profiles compared_in(const json_field& document) {
-  compared_profiles made;
-  for (const json_field& each : document.at("sites").elements()) {
-    made.arrays.push_back({each.at("program").text(), each.at("name").text(),
-                           side_in(each.at("before")), side_in(each.at("after"))});
-  }
-  made.before = total_in(document.at("before"));
-  made.after = total_in(document.at("after"));
-  made.doubts = texts_in(document.at("doubts"));
-  return made;
-}
+using compared_side = std::optional<profile_site>;
 
 std::string share_words(const std::optional<double>& share) {
   return report::format_percent(share, unavailable_cell);
 }
 
 std::string time_words(const std::optional<double>& seconds) {
-  return seconds ? format_seconds(*seconds) : std::string(unavailable_cell);
+  return seconds && *seconds > 0 ? format_seconds(*seconds) : std::string(unavailable_cell);
 }
 
-std::string comparison_sentence(const compared_profiles& of) {
-  std::string made;
-  if (of.before.remote && of.after.remote) {
-    made = fmt::format("{} of the memory traffic was remote before, {} after",
-                       share_words(of.before.remote), share_words(of.after.remote));
-  } else {
-    made = "How much memory traffic was remote is not known for both profiles";
-  }
-  if (of.before.seconds && of.after.seconds) {
-    made += fmt::format("; the predicted time of the memory traffic was {}, then {}",
-                        time_words(of.before.seconds), time_words(of.after.seconds));
-  }
-  return made + ".";
-}
-
-std::optional<double> remote_of(const std::optional<compared_side>& side) {
+std::optional<double> remote_of(const compared_side& side) {
   return side ? side->remote : std::nullopt;
 }
 
@@ -134,14 +59,139 @@ html::table totals_table(const compared_profiles& of) {
            {"predicted time", time_words(of.before.seconds), time_words(of.after.seconds)}}};
 }
 
-void add_remote(const compared_profiles& of, report_page& into) {
+/// "16.0 MiB", "16.0 MiB, then 8.00 MiB": once if both sides say the same.
+std::string then_words(const std::string& before, const std::string& after) {
+  return before == after ? before : fmt::format("{}, then {}", before, after);
+}
+
+std::string size_words(const compared_side& side) {
+  return side ? fmt::format("{}{}", bytes_words(static_cast<double>(side->bytes)),
+                            side->objects > 1 ? fmt::format(" in {} objects", side->objects) : "")
+              : "absent";
+}
+
+std::string touched_words(const compared_side& side) {
+  if (!side || (side->touched_at.empty() && side->touching_threads == 0)) {
+    return side ? std::string(unavailable_cell) : "absent";
+  }
+  return fmt::format(
+      "{}{}", side->touched_at.empty() ? "unknown line" : side->touched_at,
+      side->touching_threads == 0 ? "" : ", by " + counted(side->touching_threads, "thread"));
+}
+
+std::string pages_words(const compared_side& side) {
+  if (!side) {
+    return "absent";
+  }
+  return side->on_node.empty() ? std::string(unavailable_cell) : nodes_text(*side);
+}
+
+class table_maker {
+ public:
+  explicit table_maker(const compared_profiles& of)
+      : used_before_(of.used(&compared_site::before)), used_after_(of.used(&compared_site::after)) {
+    std::set<std::string> programs;
+    for (const compared_site& each : of.sites) {
+      programs.insert(each.key.first);
+    }
+    with_program_ = programs.size() > 1;
+  }
+
+  [[nodiscard]] html::table of(std::span<const compared_site> rows, std::string caption) const {
+    html::table made{std::move(caption),
+                     {{"array"},
+                      {"size", cell_kind::number},
+                      {"traffic before", cell_kind::number},
+                      {"traffic after", cell_kind::number},
+                      {"remote before", cell_kind::number},
+                      {"remote after", cell_kind::number},
+                      {"pages before"},
+                      {"pages after"},
+                      {"first touched at", cell_kind::code}},
+                     {}};
+    for (const compared_site& each : rows) {
+      made.rows.push_back({each.name() + (with_program_ ? " in " + each.key.first : ""),
+                           then_words(size_words(each.before), size_words(each.after)),
+                           traffic_words(each.before, used_before_),
+                           traffic_words(each.after, used_after_), remote_words(each.before),
+                           remote_words(each.after), pages_words(each.before),
+                           pages_words(each.after),
+                           then_words(touched_words(each.before), touched_words(each.after))});
+    }
+    return made;
+  }
+
+ private:
+  static std::string traffic_words(const compared_side& side, double all) {
+    return !side ? "absent" : share_words(all > 0 ? std::optional(side->used / all) : std::nullopt);
+  }
+
+  static std::string remote_words(const compared_side& side) {
+    return side ? share_words(side->remote) : "absent";
+  }
+
+  double used_before_;
+  double used_after_;
+  bool with_program_ = false;
+};
+
+drawing::bar bar_of_side(const std::string& name, const std::string& when,
+                         const compared_side& side) {
+  constexpr std::size_t most_in_words = 2; // of more nodes, the colours and the table
+  drawing::bar made{fmt::format("{}, {}", name, when),
+                    side && side->on_node.size() > most_in_words ? "" : pages_words(side),
+                    {}};
+  if (side) {
+    for (const auto& [node, share] : side->on_node) {
+      made.parts.push_back({fmt::format("node {}: {}", node, report::format_percent(share)),
+                            drawing::node_colour(node), share});
+    }
+  }
+  return made;
+}
+
+/// A comparison knows shares, not which page is where.
+drawing::picture bars_of(std::span<const compared_site> sites) {
+  drawing::bars drawn{.rows = {}, .whole = 1};
+  std::set<node_id> nodes;
+  for (const compared_site& each : sites) {
+    for (const auto& [when, side] :
+         {std::pair("before", &each.before), std::pair("after", &each.after)}) {
+      drawn.rows.push_back(bar_of_side(each.name(), when, *side));
+      if (*side) {
+        for (const auto& [node, share] : (*side)->on_node) {
+          nodes.insert(node);
+        }
+      }
+    }
+  }
+  drawn.nodes.assign(nodes.begin(), nodes.end());
+  return pictured("Where the pages of arrays were before and after",
+                  "Two bars for each array; the table below has the numbers.", drawn);
+}
+
+} // namespace
+
+std::vector<compared_site> sites_with_traffic(const compared_profiles& of) {
+  constexpr double hardly_any = 0.001; // of the traffic
+  const double before = of.used(&compared_site::before) * hardly_any;
+  const double after = of.used(&compared_site::after) * hardly_any;
+  std::vector<compared_site> made;
+  std::ranges::copy_if(of.sites, std::back_inserter(made), [&](const compared_site& each) {
+    return (each.before && each.before->used >= before) ||
+           (each.after && each.after->used >= after);
+  });
+  return made;
+}
+
+void add_compared_remote(const compared_profiles& of, report_page& into) {
   drawing::ranges drawn{"remote share of the traffic (%)", true, {}};
   drawn.rows.push_back(remote_row("all arrays", of.before.remote, of.after.remote, weight::chosen));
-  for (const compared_array& each : of.arrays) {
+  for (const compared_site& each : sites_with_traffic(of)) {
     const auto before = remote_of(each.before);
     const auto after = remote_of(each.after);
     if (before || after) {
-      drawn.rows.push_back(remote_row(each.name, before, after, weight::plain));
+      drawn.rows.push_back(remote_row(each.name(), before, after, weight::plain));
     }
   }
   html::section& made = into.add_section("remote", "Remote traffic before and after");
@@ -159,118 +209,68 @@ void add_remote(const compared_profiles& of, report_page& into) {
   made.remark("Shares are of what each profile observed. Times are predicted by a model.");
 }
 
-std::string nodes_of_side(const std::optional<compared_side>& side) {
-  if (!side) {
-    return "absent";
-  }
-  return side->shares.empty()
-             ? std::string(unavailable_cell)
-             : joined(side->shares, ", ", [](const auto& each) {
-                 return fmt::format("node {} {}", each.first, report::format_percent(each.second));
-               });
-}
-
-std::string size_of_side(const std::optional<compared_side>& side) {
-  return side ? fmt::format("{}{}", bytes_words(static_cast<double>(side->bytes)),
-                            side->objects > 1 ? fmt::format(" in {} objects", side->objects) : "")
-              : "absent";
-}
-
-std::string touched_words(const std::optional<compared_side>& side) {
-  if (!side || (side->touched_at.empty() && side->touching_threads == 0)) {
-    return side ? std::string(unavailable_cell) : "absent";
-  }
-  return fmt::format(
-      "{}{}", side->touched_at.empty() ? "unknown line" : side->touched_at,
-      side->touching_threads == 0 ? "" : ", by " + counted(side->touching_threads, "thread"));
-}
-
-html::table arrays_before_after(const compared_profiles& of) {
-  html::table made{"Arrays, largest first",
-                   {{"array"},
-                    {"program"},
-                    {"size before", cell_kind::number},
-                    {"size after", cell_kind::number},
-                    {"remote before", cell_kind::number},
-                    {"remote after", cell_kind::number},
-                    {"pages before"},
-                    {"pages after"},
-                    {"first touched before", cell_kind::code},
-                    {"first touched after", cell_kind::code}},
-                   {}};
-  for (const compared_array& each : of.arrays) {
-    const auto remote = [](const std::optional<compared_side>& side) {
-      return side ? share_words(side->remote) : "absent";
-    };
-    made.rows.push_back({each.name, each.program, size_of_side(each.before),
-                         size_of_side(each.after), remote(each.before), remote(each.after),
-                         nodes_of_side(each.before), nodes_of_side(each.after),
-                         touched_words(each.before), touched_words(each.after)});
-  }
-  return made;
-}
-
-drawing::bar bar_of_side(const std::string& name, const std::string& when,
-                         const std::optional<compared_side>& side) {
-  constexpr std::size_t most_in_words = 2; // of more nodes, the colours and the table
-  drawing::bar made{fmt::format("{}, {}", name, when),
-                    side && side->shares.size() > most_in_words ? "" : nodes_of_side(side),
-                    {}};
-  if (side) {
-    for (const auto& [node, share] : side->shares) {
-      made.parts.push_back({fmt::format("node {}: {}", node, report::format_percent(share)),
-                            drawing::node_colour(node), share});
-    }
-  }
-  return made;
-}
-
-void add_arrays_compared(const compared_profiles& of, report_page& into) {
-  constexpr std::size_t most_sites_drawn = 12;
-  drawing::bars drawn{.rows = {}, .whole = 1};
-  std::set<node_id> nodes;
-  const std::size_t shown = std::min(most_sites_drawn, of.arrays.size());
-  for (std::size_t i = 0; i < shown; ++i) {
-    const compared_array& each = of.arrays[i];
-    for (const auto& [when, side] :
-         {std::pair("before", &each.before), std::pair("after", &each.after)}) {
-      drawn.rows.push_back(bar_of_side(each.name, when, *side));
-      if (*side) {
-        for (const auto& [node, share] : (*side)->shares) {
-          nodes.insert(node);
-        }
-      }
-    }
-  }
-  drawn.nodes.assign(nodes.begin(), nodes.end());
+void add_compared_arrays(const compared_profiles& of, drawing::picture what,
+                         std::string_view caption, report_page& into) {
   html::section& made = into.add_section("arrays", "Arrays before and after");
-  if (of.arrays.empty()) {
+  if (of.sites.empty()) {
     made.paragraph("No array was observed.");
     return;
   }
-  const html::table rows = arrays_before_after(of);
-  into.add_figure(made, "arrays",
-                  pictured("Where the pages of arrays were before and after",
-                           "Two bars for each array; the table below has the numbers.", drawn),
-                  fmt::format("Pages by node, of the largest {}.", counted(shown, "array")), {});
+  into.add_figure(made, "arrays", std::move(what), caption, {});
+  const table_maker tables(of);
+  const std::vector<compared_site> used = sites_with_traffic(of);
+  const html::table rows = tables.of(used, "Arrays, largest first");
   made.long_table(into.add_table("arrays", rows), rows);
+  if (used.size() == of.sites.size()) {
+    return;
+  }
+  std::vector<compared_site> small;
+  std::ranges::copy_if(of.sites, std::back_inserter(small), [&](const compared_site& each) {
+    return std::ranges::find(used, each.key, &compared_site::key) == used.end();
+  });
+  const std::string title =
+      fmt::format("{} with at most 0.1 % of the traffic each", counted(small.size(), "other"));
+  const html::table rest = tables.of(small, title);
+  made.begin_folded(title);
+  made.long_table(into.add_table("small-arrays", rest), rest);
+  made.end_folded();
 }
 
-} // namespace
+void add_compared_findings(const compared_profiles& of, report_page& into) {
+  if (of.findings.empty()) {
+    return;
+  }
+  html::table rows{
+      "What is gone, new and still there", {{"finding"}, {"change"}, {"before"}, {"after"}}, {}};
+  for (const compared_finding& each : of.findings) {
+    rows.rows.push_back(
+        {each.title(), std::string(each.change()), words_of(each.before), words_of(each.after)});
+  }
+  html::section& made = into.add_section("findings", "Findings before and after");
+  made.long_table(into.add_table("findings", rows), rows);
+}
+
+void add_comparison_doubts(const compared_profiles& of, report_page& into) {
+  if (!of.doubts.empty()) {
+    into.add_section("doubts", "Why the two may not be compared as they are").list(of.doubts);
+  }
+}
 
 void add_comparison(const json_field& document, report_page& into) {
   check_schema(document, "nodewise/comparison/1");
   const topology on(machine_from_json(document.at("machine")));
   const compared_profiles of = compared_in(document);
-  into.set_verdict(comparison_sentence(of), {{"machine", machine_name_of(on.machine())},
-                                             {"arrays", fmt::format("{}", of.arrays.size())}});
+  into.set_verdict(sentence_of(of), {{"machine", machine_name_of(on.machine())},
+                                     {"arrays", fmt::format("{}", of.sites.size())}});
   add_machine_section(on, {}, into);
-  add_remote(of, into);
-  add_arrays_compared(of, into);
-  if (!of.doubts.empty()) {
-    html::section& rest = into.add_section("doubts", "Why the two may not be compared as they are");
-    rest.list(of.doubts);
-  }
+  add_compared_remote(of, into);
+  const std::span all(of.sites);
+  const std::size_t drawn = std::min(most_arrays_drawn, all.size());
+  add_compared_arrays(of, bars_of(all.first(drawn)),
+                      fmt::format("Pages by node, of the largest {}.", counted(drawn, "array")),
+                      into);
+  add_compared_findings(of, into);
+  add_comparison_doubts(of, into);
 }
 
 } // namespace nodewise::cli

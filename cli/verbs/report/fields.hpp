@@ -36,6 +36,13 @@ inline constexpr std::string_view unavailable_cell = "unavailable";
 void drop_column(html::table& of, std::size_t at);
 void drop_empty_columns(html::table& of);
 
+/// Ascending, `unknown_node` last.
+struct unknown_last {
+  bool operator()(node_id a, node_id b) const noexcept {
+    return static_cast<unsigned>(to_int(a)) < static_cast<unsigned>(to_int(b));
+  }
+};
+
 /// A drawing with a margin around it.
 template <class Drawing>
 [[nodiscard]] drawing::picture pictured(std::string title, std::string description,

@@ -1,12 +1,13 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "cli/verbs/report/kinds.hpp"
 
+#include <algorithm>
 #include <array>
-
-#include <fmt/core.h>
-#include <nlohmann/json.hpp>
+#include <map>
 
 #include "base/text.hpp"
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 namespace nodewise::cli {
 
@@ -17,9 +18,10 @@ using nlohmann::ordered_json;
 struct kind_of_result {
   std::string_view schema; ///< without its version
   void (*add)(const json_field& document, report_page& into);
+  void (*compare)(const result_file& before, const result_file& after, report_page& into) = nullptr;
 };
 
-constexpr std::array kinds = {kind_of_result{"nodewise/profile/", add_profile},
+constexpr std::array kinds = {kind_of_result{"nodewise/profile/", add_profile, compare_profiles},
                               kind_of_result{"nodewise/run/", add_run},
                               kind_of_result{"nodewise/machine/", add_machine},
                               kind_of_result{"nodewise/topology/", add_machine},
@@ -67,7 +69,9 @@ report_page::report_page()
                                                        {"strips", ordered_json::object()}})) {}
 
 html::section& report_page::add_section(std::string_view name, std::string_view title) {
-  return shown.sections.emplace_back(id(name), std::string(title));
+  html::section& made = shown.sections.emplace_back(id(name), std::string(title));
+  made.set_source(source);
+  return made;
 }
 
 void report_page::add_figure(html::section& to, std::string_view name, drawing::picture what,
@@ -98,33 +102,61 @@ std::string report_page::add_table(std::string_view name, const html::table& wha
   return made;
 }
 
-void report_page::set_verdict(std::string sentence,
-                              std::vector<std::pair<std::string, std::string>> facts) {
+std::string report_page::id(std::string_view name) const {
+  return fmt::format("{}{}{}", prefix, name, suffix);
+}
+
+html::section& report_page::set_verdict(std::string sentence,
+                                        std::vector<std::pair<std::string, std::string>> facts) {
   if (shown.verdict.empty()) {
     shown.verdict = std::move(sentence);
     shown.facts = std::move(facts);
-    return;
+    return shown.summary;
   }
-  html::section& next = add_section("result", sentence);
+  html::section& next = add_section("result", "In short");
+  next.paragraph(sentence);
   next.facts(facts);
+  return next;
 }
 
-void add_result(const json_field& document, const std::string& file, report_page& into) {
-  into.file = file;
-  const auto schema = document.find("schema");
+namespace {
+
+const kind_of_result& kind_of(const result_file& file) {
+  const auto schema = file.root.find("schema");
   const std::string name = schema && schema->is_text() ? schema->text() : "";
-  for (const kind_of_result& each : kinds) {
-    if (name.starts_with(each.schema)) {
-      each.add(document, into);
-      return;
-    }
+  const auto found = std::ranges::find_if(
+      kinds, [&](const kind_of_result& each) { return name.starts_with(each.schema); });
+  if (found != kinds.end()) {
+    return *found;
   }
-  throw error(error_kind::input, "the result " + file,
+  throw error(error_kind::input, "the result " + file.name,
               name.empty() ? "it names no schema" : fmt::format("nothing is known of {}", name),
               fmt::format("name a file that nodewise wrote: {}",
                           joined(kinds, ", ", [](const kind_of_result& each) {
                             return each.schema.substr(9, each.schema.size() - 10);
                           })));
+}
+
+} // namespace
+
+void add_results(const std::vector<result_file>& files, report_page& into) {
+  std::map<std::string_view, std::vector<const result_file*>> by_schema;
+  for (const result_file& each : files) {
+    by_schema[kind_of(each).schema].push_back(&each);
+  }
+  into.prefix = "comparison-";
+  for (const kind_of_result& kind : kinds) {
+    if (const auto& same = by_schema[kind.schema]; kind.compare != nullptr && same.size() == 2) {
+      kind.compare(*same[0], *same[1], into);
+    }
+  }
+  into.prefix.clear();
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    into.suffix = i == 0 ? "" : fmt::format("-{}", i + 1);
+    into.file = files[i].name;
+    into.source = files.size() > 1 ? files[i].name : "";
+    kind_of(files[i]).add(files[i].root, into);
+  }
 }
 
 } // namespace nodewise::cli

@@ -22,8 +22,11 @@ namespace nodewise::cli {
 struct report_page {
   html::page shown;
   std::shared_ptr<nlohmann::ordered_json> data; ///< nodewise/report-data/1; never null
-  std::string suffix;                           ///< of ids, if several files are in one page: "-2"
-  std::string file;                             ///< that is being read
+  std::string prefix;        ///< of ids: "comparison-" for what two files have in common
+  std::string suffix;        ///< of ids, if several files are in one page: "-2"
+  std::string file;          ///< that is being read
+  std::string source;        ///< `file`, if several files are in one page
+  bool is_explained = false; ///< what the words of profiles mean
   /// All pictures of the page, in order, with the names that --figure takes.
   std::vector<std::pair<std::string, drawing::picture>> pictures;
 
@@ -35,13 +38,21 @@ struct report_page {
                   const drawing::chart* chart = nullptr);
   /// Adds the whole table to the data. Returns its id.
   std::string add_table(std::string_view name, const html::table& what);
-  [[nodiscard]] std::string id(std::string_view name) const { return std::string(name) + suffix; }
-  /// Below the verdict; those of later files have a heading of their own.
-  void set_verdict(std::string sentence, std::vector<std::pair<std::string, std::string>> facts);
+  [[nodiscard]] std::string id(std::string_view name) const;
+  /// The sentence at the top of the page; those of later files are sections. Returns the section
+  /// that the facts are in or above, until the next section is added.
+  html::section& set_verdict(std::string sentence,
+                             std::vector<std::pair<std::string, std::string>> facts);
 };
 
-/// Adds the sections of a result. Throws `error` (input) naming what is wrong with the file.
-void add_result(const json_field& document, const std::string& file, report_page& into);
+struct result_file {
+  std::string name;
+  json_field root;
+};
+
+/// Adds the sections of each file. If exactly two files are of one kind that can be compared, the
+/// page begins with their comparison. Throws `error` (input) naming what is wrong with a file.
+void add_results(const std::vector<result_file>& files, report_page& into);
 
 void add_profile(const json_field& document, report_page& into);
 void add_run(const json_field& document, report_page& into);
@@ -53,6 +64,9 @@ void add_prediction(const json_field& document, report_page& into);
 void add_examination(const json_field& document, report_page& into);
 void add_pages(const json_field& document, report_page& into);
 void add_comparison(const json_field& document, report_page& into);
+
+/// What changed between two results of one kind. Adds nothing if they are parts of one result.
+void compare_profiles(const result_file& before, const result_file& after, report_page& into);
 
 /// The section with the machine as a picture.
 void add_machine_section(const topology& what, const std::vector<std::string>& remarks,

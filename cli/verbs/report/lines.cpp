@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "cli/verbs/report/profile.hpp"
+#include "profile/places.hpp"
 #include "report/style.hpp"
 
 namespace nodewise::cli {
@@ -27,8 +28,8 @@ std::map<std::pair<std::size_t, std::string>, line_use> lines_of(const profile_p
       const profile::object& what = of.what.programs[array.program].objects[object];
       for (const profile::using_code& each : what.used_at) {
         line_use& line = all[{array.program, profile::label_of(each.where)}];
-        line.amount += each.amount * (1 + what.write_share);
-        line.arrays[array.name] += each.amount * (1 + what.write_share);
+        line.amount += each.amount * profile::moved_per_use(what);
+        line.arrays[array.name] += each.amount * profile::moved_per_use(what);
       }
     }
   }

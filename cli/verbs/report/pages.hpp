@@ -10,16 +10,11 @@
 
 #include <nodewise/id.hpp>
 
+#include "cli/verbs/report/fields.hpp"
 #include "topology/json_field.hpp"
 
 namespace nodewise::cli {
 
-/// Ascending, `unknown_node` last.
-struct unknown_last {
-  bool operator()(node_id a, node_id b) const noexcept {
-    return static_cast<unsigned>(to_int(a)) < static_cast<unsigned>(to_int(b));
-  }
-};
 /// `unknown_node`: in memory, but the kernel would not say where.
 using bytes_by_node = std::map<node_id, double, unknown_last>;
 

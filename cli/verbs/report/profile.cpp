@@ -138,12 +138,17 @@ void add_evidence(const profile_parts& of, report_page& into) {
   made.remark("All gains are predictions of a model. The only proof is a run with the fix.");
 }
 
-void add_profile(const json_field& document, report_page& into) {
+profile::profile profile_in(const json_field& document) {
   check_schema(document, profile::schema, profile::older_schema);
   profile::profile what = profile::profile_from_json(document);
   for (profile::program& each : what.programs) {
     profile::join_first_rows(each, what.page_bytes);
   }
+  return what;
+}
+
+void add_profile(const json_field& document, report_page& into) {
+  const profile::profile what = profile_in(document);
   const topology on(machine_from_json(document.at("machine")));
   const advise::advice found = advise::advise(what, on);
   profile_parts parts{what, on, found};
@@ -151,8 +156,7 @@ void add_profile(const json_field& document, report_page& into) {
   for (const advise::proposal& plan : found.plans) {
     parts.planned.try_emplace(plan.program, plan.plan, on, what.programs[plan.program]);
   }
-  into.set_verdict(verdict_of(parts), facts_of(parts));
-  add_summary(parts, into);
+  add_summary(parts, into, into.set_verdict(verdict_of(parts), facts_of(parts)));
   add_machine_section(on, {}, into);
   add_findings(parts, into);
   add_arrays(parts, into);

@@ -35,8 +35,11 @@ struct profile_parts {
   [[nodiscard]] bool is_counted() const { return what.seen.counts; }
 };
 
-/// What the words mean, and what to type. Below the verdict, or, in later files, in a section.
-void add_summary(const profile_parts& of, report_page& into);
+/// A profile as advice sees it: with its first rows joined (profile/first_rows.hpp).
+[[nodiscard]] profile::profile profile_in(const json_field& document);
+
+/// What the words mean, once in a page, and what to type.
+void add_summary(const profile_parts& of, report_page& page, html::section& into);
 void add_findings(const profile_parts& of, report_page& into);
 void add_arrays(const profile_parts& of, report_page& into);
 void add_traffic(const profile_parts& of, report_page& into);

@@ -40,11 +40,15 @@ html::script installed_script() {
 report_page page_of(const std::vector<std::string>& files) {
   report_page made;
   made.shown.title = "Nodewise: " + joined(files, ", ");
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    made.suffix = i == 0 ? "" : fmt::format("-{}", i + 1);
-    const nlohmann::ordered_json document = read_json_file(files[i]);
-    add_result(json_field(document, "the result " + files[i]), files[i], made);
+  std::vector<nlohmann::ordered_json> documents;
+  for (const std::string& each : files) {
+    documents.push_back(read_json_file(each));
   }
+  std::vector<result_file> results;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    results.push_back({files[i], json_field(documents[i], "the result " + files[i])});
+  }
+  add_results(results, made);
   return made;
 }
 

@@ -10,7 +10,6 @@
 #include "base/text.hpp"
 #include "cli/verbs/report/fields.hpp"
 #include "cli/verbs/report/kinds.hpp"
-#include "cli/verbs/report/pages.hpp"
 #include "report/style.hpp"
 #include "topology/machine_json.hpp"
 

@@ -1,4 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
 #include <fmt/core.h>
 
 #include "base/text.hpp"
@@ -38,11 +40,12 @@ void add_plan(const advise::proposal& plan, const profile::profile& of, const st
 
 } // namespace
 
-void add_summary(const profile_parts& of, report_page& into) {
-  html::section& to = into.suffix.empty() ? into.shown.summary : into.shown.sections.back();
-  to.remark(words);
+void add_summary(const profile_parts& of, report_page& page, html::section& into) {
+  if (!std::exchange(page.is_explained, true)) {
+    into.remark(words);
+  }
   if (!of.found.plans.empty()) {
-    add_plan(of.found.plans.front(), of.what, into.file, to);
+    add_plan(of.found.plans.front(), of.what, page.file, into);
   }
 }
 

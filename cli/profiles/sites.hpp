@@ -1,6 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// The objects of a profile, grouped by name, and the ranks of an MPI run, profiled together.
+// The objects of a profile, grouped by name.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,6 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "profile/profile.hpp"
-#include "report/style.hpp"
 
 namespace nodewise::cli {
 
@@ -25,7 +24,7 @@ struct profile_site {
   std::uint64_t resident = 0;                      ///< pages
   std::vector<std::pair<node_id, double>> on_node; ///< 0..1 of its located pages, ascending
   std::optional<double> remote;                    ///< 0..1 of what was used, if observed
-  double used = 0;                                 ///< of the program's unit
+  double used = 0;                                 ///< and written back, in the program's unit
   std::string touched_at;           ///< the line that first touched most of it; empty if unknown
   std::size_t touching_lines = 0;   ///< lines that first touched it
   std::size_t touching_threads = 0; ///< 0: unknown
@@ -38,22 +37,5 @@ using site_key = std::pair<std::string, std::string>;
 /// "N0 75 %, N1 25 %"; "-" if no page is located.
 [[nodiscard]] std::string nodes_text(const profile_site& of);
 [[nodiscard]] nlohmann::ordered_json site_json(const profile_site& of);
-/// The largest of them, as a table.
-[[nodiscard]] std::string sites_text(const profile::profile& of, const report::style& how);
-
-/// One rank. Several ranks share memories and perhaps processors.
-struct profiled_rank {
-  int rank = 0;
-  std::string processors;       ///< where it may run; empty: unknown
-  std::vector<node_id> nodes;   ///< where its threads were seen, ascending
-  std::size_t threads = 0;      ///< seen at work
-  std::optional<double> remote; ///< 0..1 of what it used, if observed
-};
-
-/// Sorted by rank; empty if there is only one.
-[[nodiscard]] std::vector<profiled_rank> ranks_of(const profile::profile& of);
-/// A table, and which ranks may run on the same processors; empty if there are no ranks.
-[[nodiscard]] std::string ranks_text(const profile::profile& of, const report::style& how);
-[[nodiscard]] nlohmann::ordered_json ranks_json(const profile::profile& of);
 
 } // namespace nodewise::cli
