@@ -270,6 +270,12 @@ class Machine(ReportTest):
         self.assertEqual(page.verdict, "opteron-4x2: 4 nodes with 8 cores")
         self.assertEqual(page.column("Nodes", "processors"), ["0-1", "2-3", "4-5", "6-7"])
 
+    def test_what_a_process_may_not_use_is_marked(self):
+        document = self.expect_json(0, "topo", "-i", "2x2", "--json")
+        whole = self.page_of(document).texts["text"]
+        part = self.page_of(document | {"allowed": {"cpus": "0-2", "nodes": "0-1"}}).texts["text"]
+        self.assertEqual(("x3" in whole, "x3" in part, "x2" in part), (False, True, False))
+
     def test_a_damaged_file_is_refused(self):
         document = self.expect_json(0, "topo", "-i", "2x2", "--json")
         self.check_damage(document)
