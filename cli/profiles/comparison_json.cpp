@@ -11,7 +11,7 @@ namespace {
 using json = nlohmann::ordered_json;
 
 json side_json(const std::optional<profile_site>& of) {
-  return of ? site_json(*of) : json("absent");
+  return of ? profile_site_json(*of) : json("absent");
 }
 
 json compared_site_json(const compared_site& of) {

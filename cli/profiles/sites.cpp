@@ -101,7 +101,7 @@ std::string nodes_text(const profile_site& of) {
   return text.empty() ? "-" : text;
 }
 
-nlohmann::ordered_json site_json(const profile_site& of) {
+nlohmann::ordered_json profile_site_json(const profile_site& of) {
   const auto share_json = [](const auto& each) -> nlohmann::ordered_json {
     return {{"node", each.first}, {"share", each.second}};
   };

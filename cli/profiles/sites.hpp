@@ -36,6 +36,6 @@ using site_key = std::pair<std::string, std::string>;
 [[nodiscard]] std::map<site_key, profile_site> sites_of(const profile::profile& of);
 /// "N0 75 %, N1 25 %"; "-" if no page is located.
 [[nodiscard]] std::string nodes_text(const profile_site& of);
-[[nodiscard]] nlohmann::ordered_json site_json(const profile_site& of);
+[[nodiscard]] nlohmann::ordered_json profile_site_json(const profile_site& of);
 
 } // namespace nodewise::cli

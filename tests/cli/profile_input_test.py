@@ -152,6 +152,12 @@ class Compared(InputTest):
         text = self.expect(0, "profile", "--compare", before, after).stdout
         self.assertRegex(text, r"solver\.c:20 +16\.0 MiB +50(\.0)? % +0 % +N0 100 % +N0 50(\.0)? %, N1 50(\.0)? %")
         result = self.expect_json(0, "profile", "--json", "--compare", before, after)
+        saved = Path(before).with_name("saved.json")
+        self.assertEqual(self.expect(0, "profile", "--compare", before, after, "-o", str(saved)).stdout, text)
+        self.assertEqual(json.loads(saved.read_text()), result)
+        saved.unlink()
+        self.assertEqual(self.expect(0, "profile", "--json", "--compare", before, after, "-o", str(saved)).stdout, "")
+        self.assertEqual(json.loads(saved.read_text()), result)
         self.assertIsNone(conforms(result, "comparison-1"))
         self.assertEqual([s["after"]["remote"] for s in result["sites"]], [0, 0])
         self.assertEqual(result["doubts"], [])

@@ -1,8 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // nodewise profile --compare A B
-#include <unistd.h>
-
 #include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
@@ -32,7 +30,7 @@ std::string remote_text(const std::optional<profile_site>& of) {
   return report::format_percent(of ? of->remote : std::nullopt, "-");
 }
 
-std::string pages_text(const std::optional<profile_site>& of) {
+std::string pages_cell(const std::optional<profile_site>& of) {
   return of ? nodes_text(*of) : "absent";
 }
 
@@ -72,7 +70,7 @@ std::string comparison_text(const compared_profiles& of, const report::style& ho
   for (const compared_site& each : of.sites) {
     const profile_site& any = each.before ? *each.before : *each.after;
     rows.add({printable(each.name()), report::format_bytes(any.bytes), remote_text(each.before),
-              remote_text(each.after), pages_text(each.before), pages_text(each.after)});
+              remote_text(each.after), pages_cell(each.before), pages_cell(each.after)});
   }
   std::string text = fmt::format("{}\n{}{}", rows.to_string(how), totals_text(of),
                                  findings_text(of.findings, how));
@@ -85,19 +83,18 @@ std::string comparison_text(const compared_profiles& of, const report::style& ho
 } // namespace
 
 void print_comparison(const invocation& given) {
+  check_output(given);
   const profile_result before = read_to_compare(given.operands[0]);
   const profile_result after = read_to_compare(given.operands[1]);
   const compared_profiles found = compare({before.what, before.on}, {after.what, after.on});
-  if (const flag* const form = given.selected_form()) {
-    write_out(written<json_maker>(*form, json_only, [&] {
-      auto made =
-          report::envelope("comparison", 1, machine_json(before.on.machine()), *before.settings);
-      append(made, found);
-      return made;
-    }));
-    return;
-  }
-  write_out(comparison_text(found, style_of(STDOUT_FILENO, given)));
+  const json_maker as_json = [&] {
+    auto made =
+        report::envelope("comparison", 1, machine_json(before.on.machine()), *before.settings);
+    append(made, found);
+    return made;
+  };
+  show_result<json_maker>(given, json_only, as_json,
+                          [&](const report::style& how) { return comparison_text(found, how); });
 }
 
 } // namespace nodewise::cli

@@ -49,7 +49,8 @@ inline constexpr std::array<verb_flag_text, 7> profile_texts = {
      {&flags::json, "print the findings as JSON, also with -o"},
      {&flags::output,
       "save the recorded profile (not the findings) as JSON in FILE, for `nodewise profile FILE`; "
-      "in the name, %r is the local MPI rank, %h the host, %p the process ID, %% a percent sign"},
+      "with --compare, save the comparison; in the name, %r is the local MPI rank, %h the host, %p "
+      "the process ID, %% a percent sign"},
      {&flags::strict,
       "exit with code 4 if the kernel refuses to sample page faults (perf_event_open)"}}};
 inline constexpr auto profile_codes = join(

@@ -109,7 +109,7 @@ std::string advice_json(const reported_advice& reported) {
   made["objects"] = json_list(sites_of(what), [](const auto& each) {
     const auto& [key, site] = each;
     json one = {{"program", key.first}, {"name", key.second}};
-    one.update(site_json(site));
+    one.update(profile_site_json(site));
     return one;
   });
   json whole = json::object();

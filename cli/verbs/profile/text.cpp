@@ -88,10 +88,9 @@ std::string dismissed_text(const advise::dismissal& what) {
 
 /// What limits the program, now and after the fix.
 std::string limits_text(const advise::gain& worth) {
-  const std::string after = worth.binds_after == worth.binds_before
-                                ? "the same, with less traffic"
-                            : worth.binds_after.empty() ? "by nothing that was observed"
-                                                        : "by " + worth.binds_after;
+  const std::string after = worth.binds_after == worth.binds_before ? "the same, with less traffic"
+                            : worth.binds_after.empty()             ? "by nothing that was observed"
+                                                                    : "by " + worth.binds_after;
   return fmt::format("limited by {}; after the fix {}", worth.binds_before, after);
 }
 
