@@ -1,6 +1,6 @@
-# The public library: the rooms topology, model, place, bind and parallel behind one soname.
+# The public library: the rooms topology, model, place, bind, parallel and sparse behind one soname.
 set(_objects)
-foreach(room base sys topology topology_hwloc model place bind parallel c)
+foreach(room base sys topology topology_hwloc model place bind parallel sparse c)
   list(APPEND _objects $<TARGET_OBJECTS:nodewise_${room}>)
 endforeach()
 add_library(nodewise SHARED src/base/version.cpp ${_objects})

@@ -33,7 +33,11 @@
 #include <nodewise/read_into.hpp>       // reads a file into placed memory
 #include <nodewise/region.hpp>          // memory with a distribution
 #include <nodewise/replicated.hpp>      // a table with a copy on each node
+#include <nodewise/row_partition.hpp>   // which worker owns which rows of a matrix
 #include <nodewise/schedule.hpp>        // which worker works on which pages
+#include <nodewise/sparse.hpp>          // sparse matrices: all of the next
+#include <nodewise/sparse_matrix.hpp>   // a matrix in compressed rows, placed by rows
+#include <nodewise/sparse_multiply.hpp> // products that run on the owners of the rows
 #include <nodewise/strip.hpp>           // a picture of memory
 #include <nodewise/team_layout.hpp>     // which thread runs where
 #include <nodewise/thread_map.hpp>      // which thread works on which node
