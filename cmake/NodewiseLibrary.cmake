@@ -5,7 +5,7 @@ foreach(room base sys topology topology_hwloc model place bind parallel sparse c
 endforeach()
 add_library(nodewise SHARED src/base/version.cpp ${_objects})
 add_library(nodewise::nodewise ALIAS nodewise)
-target_link_libraries(nodewise PRIVATE nodewise_options PkgConfig::hwloc)
+target_link_libraries(nodewise PRIVATE nodewise_options PkgConfig::hwloc PkgConfig::hwy)
 target_include_directories(nodewise PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_BINARY_DIR}/include)
 set_target_properties(nodewise PROPERTIES
   LINKER_LANGUAGE CXX

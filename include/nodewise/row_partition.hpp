@@ -97,6 +97,12 @@ class row_partition {
     return weighted_blocks::ending_at(owners_, std::move(ends));
   }
 
+  /// Returns the distribution of a vector with `columns` elements. The owner of row r has the
+  /// element at the same share of the vector: for as many columns as rows, element r.
+  [[nodiscard]] weighted_blocks by_columns(std::size_t columns) const {
+    return by_elements([&](std::size_t row) { return arithmetic::nearest(columns, row, rows()); });
+  }
+
   friend bool operator==(const row_partition&, const row_partition&) = default;
 
  private:

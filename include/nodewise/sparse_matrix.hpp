@@ -30,9 +30,10 @@
 #include <utility>
 #include <vector>
 
-#include <nodewise/detail/placed_elements.hpp>
-#include <nodewise/detail/row_starts.hpp>
-#include <nodewise/detail/sorted_triplets.hpp>
+#include <nodewise/detail/sparse/placed_elements.hpp>
+#include <nodewise/detail/sparse/row_starts.hpp>
+#include <nodewise/detail/sparse/rows.hpp>
+#include <nodewise/detail/sparse/sorted_triplets.hpp>
 #include <nodewise/row_partition.hpp>
 
 namespace nodewise::inline v0 {
@@ -40,9 +41,16 @@ namespace nodewise::inline v0 {
 /// An entry of a sparse matrix; rows and columns count from 0.
 template <class T, class Index = std::int32_t>
 struct triplet {
-  Index row = 0;
-  Index column = 0;
-  T value = 0;
+  Index row;
+  Index column;
+  T value;
+};
+
+/// The entries of a row.
+template <class T, class Index>
+struct sparse_row {
+  std::span<const Index> columns;
+  std::span<const T> values; ///< as many as columns
 };
 
 /// A sparse matrix in compressed rows. `T` is the type of the values, `Index` of the column
@@ -155,17 +163,37 @@ class sparse_matrix {
   /// Returns the value of each entry.
   [[nodiscard]] std::span<const T> values() const noexcept { return values_.elements(); }
 
-  /// Returns a vector of zeros with an element for each row, on the owners of the rows.
-  [[nodiscard]] array<T, weighted_blocks> output_vector() const {
-    return {rows(), partition_.by_rows()};
+  /// Returns the entries of a row, which must be less than `rows()`.
+  [[nodiscard]] sparse_row<T, Index> row(std::size_t row) const noexcept {
+    const auto first = static_cast<std::size_t>(row_starts()[row]);
+    const std::size_t entries = static_cast<std::size_t>(row_starts()[row + 1]) - first;
+    return {column_indices().subspan(first, entries), values().subspan(first, entries)};
   }
-  /// Returns a vector of zeros with an element for each column. The owner of row r has the element
-  /// of the column at the same share of the matrix: for a square matrix, column r.
-  [[nodiscard]] array<T, weighted_blocks> input_vector() const {
-    const auto column = [this](std::size_t row) {
-      return arithmetic::nearest(columns_, row, rows());
-    };
-    return {columns_, partition_.by_elements(column)};
+  /// Returns a cut of the rows by the same costs, in which workers begin at multiples of `multiple`
+  /// rows, which must not be 0.
+  [[nodiscard]] row_partition cut_at(std::size_t multiple) const {
+    const auto owners = partition_.owners();
+    return cut({owners.begin(), owners.end()}, row_starts(), multiple);
+  }
+
+  /// Returns a vector of zeros with `count` elements for each row, on the owners of the rows.
+  [[nodiscard]] array<T, weighted_blocks> output_vector(std::size_t count = 1) const {
+    return {detail::elements_for(rows(), count), partition_.by_rows()};
+  }
+  /// Returns a vector of zeros with `count` elements for each column. The owner of row r has the
+  /// element of the column at the same share of the matrix: for a square matrix, column r.
+  [[nodiscard]] array<T, weighted_blocks> input_vector(std::size_t count = 1) const {
+    return {detail::elements_for(columns_, count), partition_.by_columns(columns_)};
+  }
+
+  /// Computes the products of a worker's rows. `multiply` calls it on each worker.
+  void products_of(std::size_t worker, const T* x, T* y, detail::row_update<T> update) const {
+    detail::row_products(arrays(), partition_.rows_of(worker), x, y, update);
+  }
+  /// Computes the products of a worker's rows and `count` vectors. `multiply_many` calls it on each
+  /// worker.
+  void many_products_of(std::size_t worker, std::size_t count, const T* x, T* y) const {
+    detail::many_row_products(arrays(), partition_.rows_of(worker), count, x, y);
   }
 
   /// Returns where the pages of the three arrays are, compared with the owners of the rows.
@@ -193,12 +221,18 @@ class sparse_matrix {
         indices_(indices, by_entries(starts)), values_(values, by_entries(starts)) {}
 
   /// The bytes that a row moves: its entries, its start, and a load and a store of the result.
-  static row_partition cut(std::vector<node_id> owners, std::span<const Offset> before) {
+  static row_partition cut(std::vector<node_id> owners, std::span<const Offset> before,
+                           std::size_t multiple = 1) {
     constexpr std::size_t entry_bytes = sizeof(T) + sizeof(Index);
     constexpr std::size_t row_bytes = sizeof(Offset) + 2 * sizeof(T);
-    return row_partition::balanced(std::move(owners), before.size() - 1, [=](std::size_t row) {
+    const auto cost_before = [=](std::size_t row) {
       return static_cast<std::size_t>(before[row]) * entry_bytes + row * row_bytes;
-    });
+    };
+    return row_partition::balanced(std::move(owners), before.size() - 1, cost_before, multiple);
+  }
+
+  [[nodiscard]] detail::sparse_rows<T, Index, Offset> arrays() const noexcept {
+    return {row_starts().data(), column_indices().data(), values().data()};
   }
 
   [[nodiscard]] weighted_blocks by_entries(std::span<const Offset> before) const {

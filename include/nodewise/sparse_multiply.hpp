@@ -17,57 +17,52 @@
 // placement: the same processor gives the same bits every time.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <span>
 #include <type_traits>
 
-#include <nodewise/detail/sparse_rows.hpp>
 #include <nodewise/replicated.hpp>
+#include <nodewise/sell_matrix.hpp>
 #include <nodewise/sparse_matrix.hpp>
 #include <nodewise/thread_map.hpp>
 
 namespace nodewise::inline v0 {
 
+/// A matrix whose rows are cut for workers: `sparse_matrix` and `sell_matrix`.
+template <class M>
+concept row_matrix = requires(const M& a, typename M::value_type* y) {
+  { a.partition() } -> std::same_as<const row_partition&>;
+  a.products_of(std::size_t{}, y, y, detail::row_update<typename M::value_type>{});
+};
+
 namespace detail {
 
-NODEWISE_API void require_same_teams(const row_partition& partition, const thread_map& threads);
-NODEWISE_API void require_vectors(std::size_t rows, std::size_t columns, std::size_t rows_of_y,
-                                  std::size_t columns_of_x);
-NODEWISE_API void require_apart(std::span<const std::byte> x, std::span<const std::byte> y);
+template <row_matrix M>
+using input_of = std::type_identity_t<std::span<const typename M::value_type>>;
+template <row_matrix M>
+using output_of = std::type_identity_t<std::span<typename M::value_type>>;
 
-/// The input vector as a worker reads it.
-template <class T>
-std::span<const T> input_of(std::span<const T> x, const worker&) noexcept {
-  return x;
-}
-template <class T>
-std::span<const T> input_of(const replicated<T>& x, const worker& me) noexcept {
-  return x.local(me);
-}
-
-template <class T>
-void require_all_apart(std::span<const T> x, std::span<T> y) {
+template <class Teams, row_matrix M>
+void multiply_rows(Teams& teams, const M& a, input_of<M> x, output_of<M> y,
+                   row_update<typename M::value_type> update) {
+  require_same_teams(a.partition(), teams.threads());
+  require_vectors(a.rows(), a.columns(), y.size(), x.size());
   require_apart(std::as_bytes(x), std::as_bytes(y));
+  teams.on_each_worker(
+      [&](const worker& me) { a.products_of(me.number, x.data(), y.data(), update); });
 }
-template <class T>
-void require_all_apart(const replicated<T>& x, std::span<T> y) {
+/// The same with the copy of the worker's node.
+template <class Teams, row_matrix M>
+void multiply_rows(Teams& teams, const M& a, const replicated<typename M::value_type>& x,
+                   output_of<M> y, row_update<typename M::value_type> update) {
+  require_same_teams(a.partition(), teams.threads());
+  require_vectors(a.rows(), a.columns(), y.size(), x.size());
   for (std::size_t team = 0; team < x.copies(); ++team) {
     require_apart(std::as_bytes(x.copy(team)), std::as_bytes(y));
   }
-}
-
-template <class Teams, class T, class Index, class Offset, class X>
-void multiply_rows(Teams& teams, const sparse_matrix<T, Index, Offset>& a, const X& x,
-                   std::span<T> y, row_update<T> update) {
-  require_same_teams(a.partition(), teams.threads());
-  require_vectors(a.rows(), a.columns(), y.size(), x.size());
-  require_all_apart(x, y);
-  const sparse_rows<T, Index, Offset> all{a.row_starts().data(), a.column_indices().data(),
-                                          a.values().data()};
-  teams.on_each_worker([&](const worker& me) {
-    const index_range rows = a.partition().rows_of(me.number);
-    row_products(all, rows, input_of(x, me).data(), y.data(), update);
-  });
+  teams.on_each_worker(
+      [&](const worker& me) { a.products_of(me.number, x.local(me).data(), y.data(), update); });
 }
 
 } // namespace detail
@@ -75,32 +70,43 @@ void multiply_rows(Teams& teams, const sparse_matrix<T, Index, Offset>& a, const
 /// Computes y = A x. `x` has an element for each column, `y` for each row; they must not overlap.
 /// Throws `error` (usage) for vectors of another length or that overlap, and for teams whose
 /// workers are not those that the matrix was cut for.
-template <class Teams, class T, class Index, class Offset>
-void multiply(Teams& teams, const sparse_matrix<T, Index, Offset>& a,
-              std::type_identity_t<std::span<const T>> x, std::type_identity_t<std::span<T>> y) {
+template <class Teams, row_matrix M>
+void multiply(Teams& teams, const M& a, detail::input_of<M> x, detail::output_of<M> y) {
   detail::multiply_rows(teams, a, x, y, {});
 }
 /// The same with a copy of x on each node, which pays if each node reads most of x.
-template <class Teams, class T, class Index, class Offset>
-void multiply(Teams& teams, const sparse_matrix<T, Index, Offset>& a, const replicated<T>& x,
-              std::type_identity_t<std::span<T>> y) {
+template <class Teams, row_matrix M>
+void multiply(Teams& teams, const M& a, const replicated<typename M::value_type>& x,
+              detail::output_of<M> y) {
   detail::multiply_rows(teams, a, x, y, {});
 }
 
 /// Computes y = y + factor A x. Throws as `multiply`.
-template <class Teams, class T, class Index, class Offset>
-void multiply_add(Teams& teams, std::type_identity_t<T> factor,
-                  const sparse_matrix<T, Index, Offset>& a,
-                  std::type_identity_t<std::span<const T>> x,
-                  std::type_identity_t<std::span<T>> y) {
+template <class Teams, row_matrix M>
+void multiply_add(Teams& teams, typename M::value_type factor, const M& a, detail::input_of<M> x,
+                  detail::output_of<M> y) {
   detail::multiply_rows(teams, a, x, y, {factor, true});
 }
 /// The same with a copy of x on each node.
-template <class Teams, class T, class Index, class Offset>
-void multiply_add(Teams& teams, std::type_identity_t<T> factor,
-                  const sparse_matrix<T, Index, Offset>& a, const replicated<T>& x,
-                  std::type_identity_t<std::span<T>> y) {
+template <class Teams, row_matrix M>
+void multiply_add(Teams& teams, typename M::value_type factor, const M& a,
+                  const replicated<typename M::value_type>& x, detail::output_of<M> y) {
   detail::multiply_rows(teams, a, x, y, {factor, true});
+}
+
+/// Computes Y = A X for `count` vectors at once, which reads the matrix once for all of them.
+/// Element i of vector k is at `i * count + k` in `x` and `y`; `a.input_vector(count)` and
+/// `a.output_vector(count)` have this form. Each vector gets the bits that `multiply` computes.
+/// Throws `error` (usage) for 0 vectors, and as `multiply`.
+template <class Teams, class T, class Index, class Offset>
+void multiply_many(Teams& teams, const sparse_matrix<T, Index, Offset>& a, std::size_t count,
+                   std::type_identity_t<std::span<const T>> x,
+                   std::type_identity_t<std::span<T>> y) {
+  detail::require_same_teams(a.partition(), teams.threads());
+  detail::require_many_vectors(a.rows(), a.columns(), count, y.size(), x.size());
+  detail::require_apart(std::as_bytes(x), std::as_bytes(y));
+  teams.on_each_worker(
+      [&](const worker& me) { a.many_products_of(me.number, count, x.data(), y.data()); });
 }
 
 } // namespace nodewise::inline v0

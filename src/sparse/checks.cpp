@@ -6,8 +6,8 @@
 
 #include <fmt/core.h>
 
-#include <nodewise/detail/placed_elements.hpp>
-#include <nodewise/detail/row_starts.hpp>
+#include <nodewise/detail/sparse/placed_elements.hpp>
+#include <nodewise/detail/sparse/row_starts.hpp>
 #include <nodewise/error.hpp>
 #include <nodewise/sparse_multiply.hpp>
 
@@ -76,6 +76,32 @@ void require_same_teams(const row_partition& partition, const thread_map& thread
   }
 }
 
+sell_options resolved(sell_options options, std::size_t value_bytes, std::size_t rows,
+                      std::uint64_t most_rows) {
+  constexpr std::size_t vector_bytes = 64;
+  if (options.chunk_rows == 0) {
+    options.chunk_rows = std::max<std::size_t>(vector_bytes / value_bytes, 1);
+  }
+  const std::string asked = fmt::format("a matrix in SELL-C-sigma with chunks of {} rows, {} rows",
+                                        options.chunk_rows, rows);
+  if (options.chunk_rows > most_chunk_rows) {
+    throw error(error_kind::usage, asked,
+                fmt::format("chunks have at most {} rows", most_chunk_rows),
+                "give .chunk_rows a few times the values in a vector of the processor, or 0");
+  }
+  if (rows > most_rows) {
+    throw error(error_kind::usage, asked,
+                fmt::format("the type of the indices ends at {}", most_rows),
+                "use a wider type for the indices: sell_matrix<T, std::int64_t>");
+  }
+  if (options.sorted_rows > 1) {
+    const std::size_t chunks =
+        arithmetic::pages_for(std::min(options.sorted_rows, rows), options.chunk_rows);
+    options.sorted_rows = chunks * options.chunk_rows;
+  }
+  return options;
+}
+
 void require_vectors(std::size_t rows, std::size_t columns, std::size_t rows_of_y,
                      std::size_t columns_of_x) {
   if (rows_of_y != rows || columns_of_x != columns) {
@@ -85,6 +111,34 @@ void require_vectors(std::size_t rows, std::size_t columns, std::size_t rows_of_
                 fmt::format("the matrix has {} columns and {} rows", columns, rows),
                 "give an input element for each column and a result for each row");
   }
+}
+
+void require_many_vectors(std::size_t rows, std::size_t columns, std::size_t count,
+                          std::size_t elements_of_y, std::size_t elements_of_x) {
+  const bool fits = count != 0 && elements_of_y % count == 0 && elements_of_x % count == 0;
+  if (!fits || elements_of_y / count != rows || elements_of_x / count != columns) {
+    throw error(
+        error_kind::usage,
+        fmt::format("a product of {} vectors, with {} elements of input and {} of results", count,
+                    elements_of_x, elements_of_y),
+        fmt::format("the matrix has {} columns and {} rows", columns, rows),
+        "give an input element for each column and vector, and a result for each row and vector");
+  }
+}
+
+void require_square(std::size_t rows, std::size_t columns) {
+  if (rows != columns) {
+    throw error(error_kind::usage, "a product with a symmetric matrix",
+                fmt::format("the matrix has {} rows and {} columns", rows, columns),
+                "give a matrix with as many columns as rows");
+  }
+}
+
+void refuse_lower_half(std::size_t row, std::size_t column) {
+  throw error(
+      error_kind::usage, "a product with a symmetric matrix, from its upper half",
+      fmt::format("there is an entry in row {}, column {}, left of the diagonal", row, column),
+      "store the diagonal and what is right of it only");
 }
 
 void require_apart(std::span<const std::byte> x, std::span<const std::byte> y) {

@@ -2,11 +2,12 @@
 //
 // Sparse matrices with threads that run at the same time; simulated machines are in sparse_*_test.
 #include <algorithm>
+#include <numeric>
 
 #include <gtest/gtest.h>
 
 #include <nodewise/openmp.hpp>
-#include <nodewise/sparse_multiply.hpp>
+#include <nodewise/sparse.hpp>
 
 #include "unit/sparse_matrices.hpp"
 
@@ -24,6 +25,26 @@ TEST(OpenMPSparse, ThreadsBuildAndMultiplyTogether) {
     multiply(teams, a, x, y);
     ASSERT_TRUE(std::ranges::equal(y, plain_product(plain, x)));
   }
+}
+
+TEST(OpenMPSparse, ThreadsConvertAndTransposeTogether) {
+  openmp_teams teams(topology::from_sysfs(), {.threads = 4});
+  const auto plain = random_matrix<double, std::int32_t, std::int64_t>(2000, 2000, 12, 1);
+  const auto x = random_vector<double>(2000, 2);
+  const auto rows = copy_of(teams, plain);
+  const auto a = sell_matrix<double>::from(teams, rows);
+  std::vector<double> y(2000);
+  multiply(teams, a, x, y);
+  EXPECT_EQ(y, plain_product(plain, x));
+  // (A x) y = x (A' y)
+  transposed_product transposed(teams, rows);
+  std::vector<double> z(2000);
+  multiply(teams, transposed, x, z);
+  const std::vector<double> ones(2000, 1.0);
+  std::vector<double> of_ones(2000);
+  multiply(teams, rows, ones, of_ones);
+  EXPECT_EQ(std::accumulate(z.begin(), z.end(), 0.0),
+            std::inner_product(of_ones.begin(), of_ones.end(), x.begin(), 0.0));
 }
 
 TEST(OpenMPSparse, ThreadsSortTriplets) {

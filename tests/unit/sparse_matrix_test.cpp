@@ -155,6 +155,9 @@ TEST(SparseMatrix, VectorsFollowTheRows) {
   const auto x = made.input_vector();
   EXPECT_EQ(y.size(), 40000U);
   EXPECT_EQ(x.size(), 20000U);
+  EXPECT_EQ(made.input_vector(3).size(), 60000U);
+  EXPECT_THROW((void)made.output_vector(0), error);
+  EXPECT_THROW((void)made.output_vector(SIZE_MAX / 2), error);
   const std::size_t rows_of_first = made.partition().rows_of(0).size();
   EXPECT_EQ(y.distribution().extents(40000).front().last_page, rows_of_first);
   EXPECT_EQ(x.distribution().extents(20000).front().last_page, (rows_of_first + 1) / 2);

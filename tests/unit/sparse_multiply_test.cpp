@@ -64,6 +64,36 @@ TYPED_TEST(SparseMultiply, ReadsTheCopyOfTheNode) {
   EXPECT_TRUE(std::ranges::equal(y, plain_product(plain, x, plain_product(plain, x), T{2})));
 }
 
+TYPED_TEST(SparseMultiply, ManyVectorsAreThoseOfSingleProducts) {
+  using T = std::tuple_element_t<0, TypeParam>;
+  using Index = std::tuple_element_t<1, TypeParam>;
+  using Offset = std::tuple_element_t<2, TypeParam>;
+  auto teams = teams_of("4x2");
+  for (const matrix_shape& shape : shapes) {
+    const auto plain = random_matrix<T, Index, Offset>(shape.rows, shape.columns, shape.mean, 2);
+    const auto a = copy_of(teams, plain);
+    for (const std::size_t count : {1U, 3U, 4U, 8U, 15U}) {
+      auto x = a.input_vector(count);
+      auto y = a.output_vector(count);
+      ASSERT_EQ(y.size(), count * shape.rows);
+      for (std::size_t k = 0; k < count; ++k) {
+        const auto one = random_vector<T>(shape.columns, static_cast<unsigned>(k));
+        for (std::size_t i = 0; i < one.size(); ++i) {
+          x[i * count + k] = one[i];
+        }
+      }
+      multiply_many(teams, a, count, x, y);
+      for (std::size_t k = 0; k < count; ++k) {
+        const auto expected =
+            plain_product(plain, random_vector<T>(shape.columns, static_cast<unsigned>(k)));
+        for (std::size_t i = 0; i < expected.size(); ++i) {
+          ASSERT_EQ(y[i * count + k], expected[i]) << count << " vectors, row " << i;
+        }
+      }
+    }
+  }
+}
+
 TEST(SparseMultiplyBits, AreThoseOfAnyNumberOfWorkers) {
   std::mt19937 random(6);
   auto plain = random_matrix<double, std::int32_t, std::int64_t>(3000, 3000, 30, 2);
@@ -105,6 +135,9 @@ TEST(SparseMultiplyErrors, NameWhatDoesNotFit) {
   EXPECT_NE(refused(others, x, y).find("cut for 4 workers on other nodes"), std::string::npos);
   auto fewer = teams_of("2x1");
   EXPECT_NE(refused(fewer, x, y).find("teams of 2 workers"), std::string::npos);
+  EXPECT_THROW(multiply_many(teams, a, 0, {}, {}), error);
+  EXPECT_THROW(multiply_many(teams, a, 2, x, y), error);
+  EXPECT_THROW(multiply_many(teams, a, 7, x, y), error);
   std::vector<double> both(69);
   EXPECT_NE(refused(teams, std::span(both).first(30), std::span(both).last(40)).find("overlaps"),
             std::string::npos);

@@ -13,21 +13,10 @@
 #include <nodewise/arithmetic.hpp>
 #include <nodewise/array.hpp>
 #include <nodewise/cache_aligned.hpp>
+#include <nodewise/detail/sparse/checks.hpp>
 #include <nodewise/thread_map.hpp>
 
 namespace nodewise::inline v0::detail {
-
-/// Throws `error` (usage) for a matrix without rows or columns, or with more than `most + 1`.
-NODEWISE_API void require_matrix_size(std::size_t rows, std::size_t columns, std::uint64_t most);
-[[noreturn]] NODEWISE_API void refuse_starts(std::size_t starts, std::int64_t first,
-                                             std::int64_t last, std::size_t indices,
-                                             std::size_t values);
-[[noreturn]] NODEWISE_API void refuse_row(std::size_t row, std::int64_t begins, std::int64_t ends);
-[[noreturn]] NODEWISE_API void refuse_entries(std::size_t row, std::uint64_t most);
-[[noreturn]] NODEWISE_API void refuse_column(std::size_t row, std::int64_t column,
-                                             std::size_t columns);
-[[noreturn]] NODEWISE_API void refuse_triplet(std::size_t at, std::int64_t row, std::int64_t column,
-                                              std::size_t rows, std::size_t columns);
 
 /// Throws `error` (usage) unless the row starts begin with 0 and end with the number of entries.
 template <class Offset>

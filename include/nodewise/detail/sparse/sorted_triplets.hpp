@@ -9,7 +9,7 @@
 #include <span>
 #include <utility>
 
-#include <nodewise/detail/row_starts.hpp>
+#include <nodewise/detail/sparse/row_starts.hpp>
 
 namespace nodewise::inline v0::detail {
 
