@@ -96,8 +96,8 @@ void multiply_add(Teams& teams, typename M::value_type factor, const M& a,
 
 /// Computes Y = A X for `count` vectors at once, which reads the matrix once for all of them.
 /// Element i of vector k is at `i * count + k` in `x` and `y`; `a.input_vector(count)` and
-/// `a.output_vector(count)` have this form. Each vector gets the bits that `multiply` computes.
-/// Throws `error` (usage) for 0 vectors, and as `multiply`.
+/// `a.output_vector(count)` have this form. Throws `error` (usage) for 0 vectors, and as
+/// `multiply`.
 template <class Teams, class T, class Index, class Offset>
 void multiply_many(Teams& teams, const sparse_matrix<T, Index, Offset>& a, std::size_t count,
                    std::type_identity_t<std::span<const T>> x,

@@ -27,15 +27,41 @@ struct row_update {
   void apply(T& y, T sum) const noexcept { y = add ? y + factor * sum : sum; }
 };
 
+/// From this length on, the additions of one chain wait for each other longer than short rows take.
+/// On a Zen 5, four chains make rows of 64 entries twice as fast, and rows of 8 no faster; gathers
+/// were slower than single loads at every length, so this loop needs no vectors.
+inline constexpr std::size_t long_row = 32;
+
+/// The sum of a row's products. Its order depends on the length of the row only.
+template <class T, class Index>
+T row_sum(const T* values, const Index* columns, std::size_t entries, const T* x) {
+  T sum = 0;
+  std::size_t k = 0;
+  if (entries >= long_row) {
+    T sum1 = 0;
+    T sum2 = 0;
+    T sum3 = 0;
+    for (; k + 4 <= entries; k += 4) {
+      sum += values[k] * x[columns[k]];
+      sum1 += values[k + 1] * x[columns[k + 1]];
+      sum2 += values[k + 2] * x[columns[k + 2]];
+      sum3 += values[k + 3] * x[columns[k + 3]];
+    }
+    sum = (sum + sum1) + (sum2 + sum3);
+  }
+  for (; k < entries; ++k) {
+    sum += values[k] * x[columns[k]];
+  }
+  return sum;
+}
+
 template <class T, class Index, class Offset>
 void row_products(const sparse_rows<T, Index, Offset>& a, index_range rows, const T* x, T* y,
                   row_update<T> update) {
   for (std::size_t row = rows.first; row < rows.last; ++row) {
-    T sum = 0;
-    for (Offset k = a.starts[row]; k < a.starts[row + 1]; ++k) {
-      sum += a.values[k] * x[a.columns[k]];
-    }
-    update.apply(y[row], sum);
+    const Offset first = a.starts[row];
+    const auto entries = static_cast<std::size_t>(a.starts[row + 1] - first);
+    update.apply(y[row], row_sum(a.values + first, a.columns + first, entries, x));
   }
 }
 
