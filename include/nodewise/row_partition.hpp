@@ -103,6 +103,15 @@ class row_partition {
     return by_elements([&](std::size_t row) { return arithmetic::nearest(columns, row, rows()); });
   }
 
+  /// Returns the node that owns element `column` of a vector with `columns` elements, by
+  /// `by_columns`, to within a page; `column` must be less than `columns`.
+  [[nodiscard]] node_id owner_of_column(std::size_t column, std::size_t columns) const noexcept {
+    const auto it = std::ranges::partition_point(ends_, [&](std::size_t end) {
+      return arithmetic::nearest(columns, end, rows()) <= column;
+    });
+    return owners_[static_cast<std::size_t>(it - ends_.begin())];
+  }
+
   friend bool operator==(const row_partition&, const row_partition&) = default;
 
  private:

@@ -21,7 +21,9 @@
 #include <cstddef>
 #include <span>
 #include <type_traits>
+#include <vector>
 
+#include <nodewise/cache_aligned.hpp>
 #include <nodewise/replicated.hpp>
 #include <nodewise/sell_matrix.hpp>
 #include <nodewise/sparse_matrix.hpp>
@@ -107,6 +109,34 @@ void multiply_many(Teams& teams, const sparse_matrix<T, Index, Offset>& a, std::
   detail::require_apart(std::as_bytes(x), std::as_bytes(y));
   teams.on_each_worker(
       [&](const worker& me) { a.many_products_of(me.number, count, x.data(), y.data()); });
+}
+
+/// Returns the share of the entries that find their element of `a.input_vector()` on their own
+/// node, 0..1; 1 for no entries. If it is low, copy the input vector to each node (`replicated`),
+/// or interleave it. Reads all column indices once. Throws `error` (usage) for teams that did not
+/// build the matrix.
+template <class Teams, class T, class Index, class Offset>
+[[nodiscard]] double input_locality(Teams& teams, const sparse_matrix<T, Index, Offset>& a) {
+  const row_partition& partition = a.partition();
+  detail::require_same_teams(partition, teams.threads());
+  std::vector<cache_aligned<std::size_t>> local(partition.workers());
+  teams.on_each_worker([&](const worker& me) {
+    const index_range rows = partition.rows_of(me.number);
+    std::size_t count = 0;
+    for (std::size_t row = rows.first; row < rows.last; ++row) {
+      for (const Index column : a.row(row).columns) {
+        const node_id owner =
+            partition.owner_of_column(static_cast<std::size_t>(column), a.columns());
+        count += owner == me.node ? 1U : 0U;
+      }
+    }
+    local[me.number].value = count;
+  });
+  std::size_t all = 0;
+  for (const auto& each : local) {
+    all += each.value;
+  }
+  return a.entries() == 0 ? 1.0 : static_cast<double>(all) / static_cast<double>(a.entries());
 }
 
 } // namespace nodewise::inline v0

@@ -115,6 +115,23 @@ TEST(SparseMultiplyBits, AreThoseOfAnyNumberOfWorkers) {
   }
 }
 
+TEST(SparseMultiplyInput, LocalityIsTheShareOfColumnsOnTheRowsOwnNode) {
+  auto teams = teams_of("4x2");
+  const auto locality_of = [&](std::size_t columns, auto column) {
+    const auto a = sparse_matrix<double>::from_rows(
+        teams, 800, columns, [](std::size_t) { return 1; },
+        [&](std::size_t row, auto to, auto) { to[0] = static_cast<std::int32_t>(column(row)); });
+    return input_locality(teams, a);
+  };
+  EXPECT_EQ(locality_of(800, [](std::size_t row) { return row; }), 1.0);
+  EXPECT_EQ(locality_of(400, [](std::size_t row) { return row / 2; }), 1.0);
+  EXPECT_EQ(locality_of(800, [](std::size_t row) { return (row + 200) % 800; }), 0.0);
+  EXPECT_EQ(locality_of(800, [](std::size_t row) { return (row + 100) % 800; }), 0.5);
+  EXPECT_EQ(locality_of(800, [](std::size_t) { return 0; }), 0.25);
+  EXPECT_EQ(locality_of(1, [](std::size_t) { return 0; }), 0.25);
+  EXPECT_EQ(input_locality(teams, sparse_matrix<double>::from_triplets(teams, 3, 3, {})), 1.0);
+}
+
 TEST(SparseMultiplyErrors, NameWhatDoesNotFit) {
   auto teams = teams_of("2x2");
   auto others = teams_of("4x1");
