@@ -86,7 +86,8 @@ NODEWISE_API void require_no_fault(std::string_view text, const matrix_file& of,
 /// values (a pattern has ones), general, symmetric or skew-symmetric; the other half of the latter
 /// two is filled in. Workers read and parse equal parts of the text. Entries at one place are
 /// added. Throws `error`: (input) for a file that cannot be read or breaks the format, with the
-/// number of the line; (system) if memory runs out. Needs the size of the file and about 60 bytes
+/// number of the line, or announces more than a million rows and 100 for each of its bytes;
+/// (system) if memory runs out. Needs the size of the file and about 60 bytes
 /// for each entry until it returns.
 template <std::floating_point T, std::signed_integral Index = std::int32_t,
           std::integral Offset = std::int64_t, class Teams>

@@ -107,6 +107,13 @@ void read_banner(std::string_view text, matrix_file& of) {
   }
 }
 
+/// Rows take memory also if they are empty, so a short file must not announce any number of them.
+/// 100 rows for each byte are hundreds for each entry, more than matrices in use have.
+std::size_t most_rows_of(std::size_t file_bytes) {
+  constexpr std::size_t always = 1'000'000;
+  return always + 100 * file_bytes;
+}
+
 /// The line of rows, columns and entries.
 void read_sizes(std::string_view text, std::size_t at, std::uint64_t most, matrix_file& of) {
   const auto fail = [&](std::string reason) { refuse(text, of.name, {at, std::move(reason)}); };
@@ -137,6 +144,10 @@ void read_sizes(std::string_view text, std::size_t at, std::uint64_t most, matri
   if (of.entries > room) {
     fail(fmt::format("{} entries, but the rest of the file has {} bytes", of.entries,
                      text.size() - of.body));
+  }
+  if (of.rows > most_rows_of(text.size())) {
+    fail(fmt::format("{} rows, but the file has only {} bytes; nearly all rows would be empty",
+                     of.rows, text.size()));
   }
 }
 

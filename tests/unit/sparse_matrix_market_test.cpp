@@ -87,6 +87,7 @@ TEST_F(SparseMatrixMarket, ReadsEveryKindThatIsSparse) {
             (numbers{0, -5, 5, 0}));
   EXPECT_EQ(dense(read(banner + "1 2 2\n1 1 1\n1 1 2\n")), (numbers{3, 0})); // added
   EXPECT_EQ(dense(read(banner + "1 2 0\n")), (numbers{0, 0}));
+  EXPECT_EQ(read(banner + "1000000 2 1\n1 1 1\n").rows(), 1'000'000U); // few entries
   EXPECT_EQ(
       read("%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 3\n2 1 5\n").entries(), 3U);
 }
@@ -131,6 +132,7 @@ TEST_F(SparseMatrixMarket, SizesThatCannotBeAreRefused) {
   expect_refused(banner + "99999999999999999999 2 1\n1 1 1\n", "2", "is not a number");
   expect_refused(banner + "2 2 1000000000\n1 1 1\n", "2", "the rest of the file has 6 bytes");
   expect_refused(banner + "2 2 18446744073709551615\n1 1 1\n", "2", "the rest of the file");
+  expect_refused(banner + "2147483647 2 1\n1 1 1\n", "2", "nearly all rows would be empty");
   expect_refused("%%MatrixMarket matrix coordinate real symmetric\n2 3 1\n1 1 1\n", "2",
                  "2 rows and 3 columns");
 }
