@@ -1,11 +1,11 @@
-# The public library: the rooms topology, model, place, bind and parallel behind one soname.
+# The public library: the rooms topology, model, place, bind, parallel and sparse behind one soname.
 set(_objects)
-foreach(room base sys topology topology_hwloc model place bind parallel c)
+foreach(room base sys topology topology_hwloc model place bind parallel sparse c)
   list(APPEND _objects $<TARGET_OBJECTS:nodewise_${room}>)
 endforeach()
 add_library(nodewise SHARED src/base/version.cpp ${_objects})
 add_library(nodewise::nodewise ALIAS nodewise)
-target_link_libraries(nodewise PRIVATE nodewise_options PkgConfig::hwloc)
+target_link_libraries(nodewise PRIVATE nodewise_options PkgConfig::hwloc PkgConfig::hwy)
 target_include_directories(nodewise PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_BINARY_DIR}/include)
 set_target_properties(nodewise PROPERTIES
   LINKER_LANGUAGE CXX

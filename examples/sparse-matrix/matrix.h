@@ -26,10 +26,14 @@ static inline size_t entries_of(size_t rows) {
   return entries;
 }
 
+static inline size_t first_column(size_t row, size_t length, size_t rows) {
+  const size_t column = row > length / 2 ? row - length / 2 : 0;
+  return column < rows - length ? column : rows - length;
+}
+
 static inline void fill_row(const struct matrix* a, size_t row) {
   const size_t length = a->row_ptr[row + 1] - a->row_ptr[row];
-  size_t column = row > length / 2 ? row - length / 2 : 0;
-  column = column < a->rows - length ? column : a->rows - length;
+  size_t column = first_column(row, length, a->rows);
   for (size_t k = a->row_ptr[row]; k < a->row_ptr[row + 1]; ++k, ++column) {
     a->col_idx[k] = (int)column; // touch: col_idx
     a->val[k] = 1.0;             // touch: val

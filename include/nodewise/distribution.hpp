@@ -177,6 +177,26 @@ class weighted_blocks {
     }
   }
 
+  /// Returns blocks that end at given elements of an array: `owners[k]` owns the elements from
+  /// `ends[k - 1]` (0 for the first) to `ends[k]`. The last end is the number of elements. Throws
+  /// `error` (usage) for ends that descend, and as the constructor does.
+  [[nodiscard]] static weighted_blocks ending_at(std::vector<node_id> owners,
+                                                 std::vector<std::size_t> ends) {
+    detail::require_owners(owners, "weighted_blocks");
+    const std::size_t total = ends.empty() ? 0 : ends.back();
+    if (ends.size() != owners.size() || total == 0 || !std::is_sorted(ends.begin(), ends.end())) {
+      throw error(error_kind::usage, "a distribution 'weighted_blocks'",
+                  std::to_string(owners.size()) + " owners, " + std::to_string(ends.size()) +
+                      " ends, the last at element " + std::to_string(total),
+                  "give each owner an end, ascending, the last above 0");
+    }
+    weighted_blocks made;
+    made.owners_ = std::move(owners);
+    made.ends_ = std::move(ends);
+    made.total_ = total;
+    return made;
+  }
+
   /// Returns the node of one page of a range; `page` must be less than `pages`.
   [[nodiscard]] node_id owner(std::size_t page, std::size_t pages) const noexcept {
     const auto it = std::partition_point(ends_.begin(), ends_.end(), [&](std::size_t end) {
@@ -197,6 +217,8 @@ class weighted_blocks {
   }
 
  private:
+  weighted_blocks() = default;
+
   std::vector<node_id> owners_;
   std::vector<std::size_t> ends_; ///< running sums of the weights
   std::size_t total_ = 0;

@@ -25,6 +25,7 @@ MAY_INCLUDE = {
     "place": {"base", "sys", "raw", "arithmetic", "topology", "model"},
     "bind": {"base", "sys", "topology"},
     "parallel": {"base", "sys", "topology", "place", "bind", "arithmetic"},
+    "sparse": {"base", "topology", "place", "bind", "arithmetic", "parallel"},
     "c": {"base", "topology", "place", "bind"},
     "spec": {"base", "sys", "topology"},
     "launch": {"base", "sys", "topology", "place", "bind", "spec", "plan", "placement", "kind",
@@ -47,11 +48,11 @@ MAY_INCLUDE = {
     "advise": {"arithmetic", "base", "topology", "bind", "model", "profile", "plan", "placement", "kind"},
     "traffic": {"base", "symbols"},
     "agent": {"raw", "arithmetic", "kind", "protocol", "marker"},
-    "the umbrella": {"parallel"},  # for programs
+    "the umbrella": {"parallel", "sparse"},  # for programs
     "lab": {"marker"},
-    "examples": {"marker", "parallel", "c", "the umbrella"},
+    "examples": {"marker", "parallel", "sparse", "c", "the umbrella"},
     "published": {"marker", "examples"},
-    "bench": {"base", "sys", "place", "parallel", "measure", "model", "observe", "symbols", "tune"},
+    "bench": {"base", "sys", "place", "parallel", "sparse", "measure", "model", "observe", "symbols", "tune"},
 }
 # Rooms of the command. Each may also include what its executable links; a verb includes no other.
 LINKED = {"arithmetic", "base", "drawing", "exports", "html", "sys", "topology", "place", "bind", "spec", "launch", "doctor", "report", "symbols", "observe",
@@ -91,6 +92,8 @@ PUBLIC = {
     "owned_loop.hpp": "parallel", "per_node.hpp": "parallel", "per_thread.hpp": "parallel",
     "read_into.hpp": "parallel", "replicated.hpp": "parallel", "roster.hpp": "parallel",
     "schedule.hpp": "parallel", "tbb.hpp": "parallel", "thread_map.hpp": "parallel",
+    "matrix_market.hpp": "sparse", "row_partition.hpp": "sparse", "sell_matrix.hpp": "sparse", "sparse.hpp": "sparse", "sparse_matrix.hpp": "sparse", "sparse_multiply.hpp": "sparse",
+    "sparse_scattered.hpp": "sparse",
     "detail": "parallel",  # for the headers that include them, not for programs
 }
 # The two bring a runtime of threads with them, which the umbrella's readers may not have.
@@ -110,6 +113,8 @@ def room_of(path):
         return "c"
     if path.startswith("lab/counter/"):
         return "counter"
+    if parts[:4] == ("include", "nodewise", "detail", "sparse"):
+        return "sparse"
     if parts[:2] == ("include", "nodewise"):
         return PUBLIC[parts[2]]
     if path == "src/placement/kind.hpp":
@@ -205,7 +210,7 @@ class Rooms(unittest.TestCase):
 
 # Code that runs inside a program of somebody else's, which may have more rights than its caller.
 IN_PROGRAMS = ("agent", "include/nodewise", "src/base", "src/sys", "src/topology", "src/place", "src/bind",
-               "src/parallel", "src/c", "src/model")
+               "src/parallel", "src/sparse", "src/c", "src/model")
 # Reads a variable to put it back as it was.
 MAY_READ_ANY = {"src/topology/hwloc_load.cpp"}
 MAY_SET = {"src/topology/hwloc_load.cpp"}

@@ -72,6 +72,7 @@ ROWS = (
     Row("schedules/schedules-library never 16 4", DOUBLES * (SWEEPS + GROWING)),
     Row("schedules/schedules-library local-first 16 4", DOUBLES * (SWEEPS + GROWING), STOLEN),
     Row("sparse-matrix/sparse-matrix-library 131072 4", SWEEPS * sparse_sum(131088)),
+    Row("conjugate-gradients/conjugate-gradients-library 56 15", 56**3),
     Row("tasks/tasks-library 16 4", DOUBLES * GROWING, STOLEN),
     Row("unpinned/unpinned-library 16 4", DOUBLES * GROWING),
     Row("nested/nested-library 4 4", NODES * DOUBLES / 4 * (SWEEPS + GROWING)),
