@@ -202,8 +202,10 @@ void add_remote_in_time(const profile_parts& of, html::section& made, report_pag
   }
   into.add_figure(
       made, "remote-in-time", pictured("Remote share over time", "A line for each program.", drawn),
-      fmt::format("Of sampled accesses, in intervals with at least {:g} of them.", enough), numbers,
-      &drawn);
+      fmt::format("Of sampled accesses, in intervals with at least {:g} of them. The kernel "
+                  "samples the pages in turn, so an interval shows the pages whose turn it was.",
+                  enough),
+      numbers, &drawn);
 }
 
 } // namespace
