@@ -103,7 +103,20 @@ class assembly {
     made.libraries = libraries_of(in, made.objects);
     add_reported_threads(in);
     made.threads = in.threads;
+    add_times(in, made);
     return made;
+  }
+
+  void add_times(const life& in, profile::program& made) const {
+    const interval_grid grid(from_.recorded.begin_ns, from_.recorded.end_ns);
+    made.interval_s = grid.length_s();
+    made.uses_in_time = in.in_time.uses();
+    for (std::size_t i = 0; i < made.threads.size(); ++i) {
+      const std::optional<double>& ended_s = made.threads[i].ended_s;
+      const std::uint64_t end_ns =
+          ended_s ? in.from_ns + static_cast<std::uint64_t>(*ended_s * 1e9) : in.to_ns;
+      made.threads[i].seen = in.in_time.seen(i, grid.at(end_ns));
+    }
   }
 
   /// The files with a build id whose code is on the stack of an allocation, without the program

@@ -6,6 +6,7 @@
 
 #include <map>
 
+#include "attribution/in_time.hpp"
 #include "launch/agent_report.hpp"
 #include "observe/observer.hpp"
 #include "observe/sample.hpp"
@@ -87,7 +88,8 @@ struct life {
   std::map<std::uint64_t, std::size_t> object_by_id;
   std::map<std::uint64_t, std::size_t> live;      ///< objects by address, at the current time
   const launch::process_report* report = nullptr; ///< by the agent; must outlive this
-  std::uint64_t outside = 0;                      ///< faults in memory outside all objects
+  program_in_time in_time;
+  std::uint64_t outside = 0; ///< faults in memory outside all objects
 
   /// Adds the thread if it is not known yet.
   profile::thread_index thread_of(int tid);

@@ -32,7 +32,8 @@ struct moment {
 class walk {
  public:
   explicit walk(const heard& from)
-      : from_(from), lives_(from.recorded.begin_ns), samples_(from.recorded.log.read()) {
+      : from_(from), grid_(from.recorded.begin_ns, from.recorded.end_ns),
+        lives_(from.recorded.begin_ns), samples_(from.recorded.log.read()) {
     for (const memory_node& node : from.on.nodes) {
       for (const cpu_id cpu : node.cpus) {
         node_of_[to_int(cpu)] = static_cast<std::int16_t>(to_int(node.id));
@@ -100,7 +101,10 @@ class walk {
     case happening::sighting:
       if (const auto& seen = log.sightings()[at.at]; !agents_own_.contains(seen.tid)) {
         life& in = lives_.of(seen.pid, at.time_ns);
-        stay(in.threads[in.thread_of(seen.tid)], node_id{node_of(seen.cpu)});
+        const profile::thread_index who = in.thread_of(seen.tid);
+        const node_id where{node_of(seen.cpu)};
+        stay(in.threads[who], where);
+        in.in_time.see(grid_.at(at.time_ns), who, where);
       }
       break;
     case happening::report:
@@ -201,7 +205,9 @@ class walk {
     life& in = lives_.of(what.pid, what.time_ns);
     const profile::thread_index by = in.thread_of(what.tid);
     const std::int16_t from = node_of(what.cpu);
+    const std::uint64_t interval = grid_.at(what.time_ns);
     stay(in.threads[by], node_id{from});
+    in.in_time.see(interval, by, node_id{from});
     observed_object* const object = in.object_at(what.address);
     if (object == nullptr) {
       ++in.outside;
@@ -214,6 +220,7 @@ class walk {
       object->accesses.push_back({static_cast<std::uint32_t>(page), number});
       ++object->accesses_at[what.ip];
       ++result_.accesses;
+      in.in_time.use(interval, node_id{from}, what.node);
       return;
     }
     const auto how =
@@ -233,6 +240,7 @@ class walk {
   }
 
   const heard& from_;
+  interval_grid grid_;
   lives lives_;
   observe::event_log::reader samples_;
   std::optional<observe::access_sample> next_sample_;

@@ -9,6 +9,7 @@
 
 #include "base/text.hpp"
 #include "drawing/colours.hpp"
+#include "drawing/labels.hpp"
 
 namespace nodewise::drawing {
 
@@ -18,7 +19,7 @@ constexpr double title_width = 130;
 constexpr double strip_width = 720;
 constexpr double strip_height = 22;
 constexpr double between = 4;
-constexpr std::size_t columns = 360; ///< two pixels each: a run in less is not seen
+constexpr std::size_t columns = strip_columns;
 
 /// What is in one column: pages by node.
 using column_pages = std::map<node_id, double>;
@@ -65,11 +66,12 @@ std::string words_of(const column_pages& what) {
 
 class band_painter {
  public:
-  band_painter(svg& into, point at, std::uint64_t pages) : into_(into), at_(at), pages_(pages) {}
+  band_painter(svg& into, point at, const strips& in)
+      : into_(into), at_(at), in_(in), pages_(std::max<std::uint64_t>(in.pages, 1)) {}
 
   void draw(const strip& what) {
-    into_.text({at_.x, at_.y + strip_height / 2 + text_size / 3}, what.title,
-               {.colour = shade::faint});
+    into_.text({at_.x, at_.y + strip_height / 2 + text_size / 3},
+               fitting(what.title, title_width - between), {.colour = shade::faint});
     into_.missing_field({at_.x + title_width, at_.y, strip_width, strip_height});
     const std::vector<column_pages> all = columns_of(what, pages_);
     for (std::size_t first = 0; first < columns;) {
@@ -86,9 +88,8 @@ class band_painter {
 
  private:
   void draw_part(const strip& what, std::size_t first, std::size_t end, const column_pages& of) {
-    const auto page_at = [&](std::size_t column) { return column * pages_ / columns; };
-    into_.begin_part(fmt::format("{}, pages {} to {}: {}", what.title, page_at(first),
-                                 std::max(page_at(first), page_at(end) - 1), words_of(of)));
+    into_.begin_part(
+        fmt::format("{}, {} {}: {}", what.title, in_.unit, range_words(first, end), words_of(of)));
     constexpr double column_width = strip_width / static_cast<double>(columns);
     double y = at_.y;
     for (const auto& [node, share] : of) {
@@ -103,8 +104,21 @@ class band_painter {
     into_.end_part();
   }
 
+  /// "0 to 127" pages, or "0 to 1.25" of another unit.
+  [[nodiscard]] std::string range_words(std::size_t first, std::size_t end) const {
+    const auto page_at = [&](std::size_t column) { return column * pages_ / columns; };
+    if (in_.per_page == 1) {
+      return fmt::format("{} to {}", page_at(first), std::max(page_at(first), page_at(end) - 1));
+    }
+    const auto at = [&](std::size_t column) {
+      return static_cast<double>(page_at(column)) * in_.per_page;
+    };
+    return fmt::format("{:.3g} to {:.3g}", at(first), at(end));
+  }
+
   svg& into_;
   point at_;
+  const strips& in_;
   std::uint64_t pages_;
 };
 
@@ -113,7 +127,7 @@ class band_painter {
 area draw(svg& into, point at, const strips& what) {
   double y = at.y;
   for (const strip& each : what.bands) {
-    band_painter(into, {at.x, y}, std::max<std::uint64_t>(what.pages, 1)).draw(each);
+    band_painter(into, {at.x, y}, what).draw(each);
     y += strip_height + between;
   }
   return {at.x, at.y, title_width + strip_width, y - at.y};

@@ -3,6 +3,7 @@
 // The pages of an array in a row, coloured by node: where they are, who uses them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -13,6 +14,9 @@
 #include "drawing/svg.hpp"
 
 namespace nodewise::drawing {
+
+/// Of a strip, two pixels each: what is narrower is not seen.
+inline constexpr std::size_t strip_columns = 360;
 
 /// Consecutive pages. Shares of several nodes lie above each other; they need not add up to 1.
 struct strip_run {
@@ -29,6 +33,10 @@ struct strip {
 struct strips {
   std::uint64_t pages = 0;
   std::vector<strip> bands; ///< from top to bottom
+  /// What is counted along a strip, and how much of it a page is: 0.25 "seconds" in a strip of
+  /// time.
+  std::string unit = "pages";
+  double per_page = 1;
 };
 
 /// One below the other, with the same scale. Runs that are narrower than a pixel are added up, so

@@ -2,6 +2,7 @@
 #include "exports/trace.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 
@@ -72,6 +73,7 @@ class trace_writer {
   void write(const profile::program& which) {
     pid_ = next_++;
     zero_s_ = which.ended_s > 0 ? which.began_s : 0;
+    interval_s_ = which.interval_s;
     name_track("process_name", pid_, fmt::format("{} ({})", which.name, which.pid));
     name_track("thread_name", pid_, "run of the program");
     trace_json args = {{"pid", which.pid},
@@ -88,6 +90,7 @@ class trace_writer {
       write(each, length_s);
     }
     write_objects(which);
+    write_uses(which);
   }
 
   void write(const profile::thread& which, std::optional<double> end_of_program) {
@@ -113,6 +116,42 @@ class trace_writer {
     span(track, nodes.empty() ? "node unknown" : nodes, "thread", which.began_s,
          end_s ? std::optional(std::max(0.0, *end_s - which.began_s)) : std::nullopt,
          std::move(args));
+    if (end_s) {
+      write_seen(which, track, *end_s);
+    }
+  }
+
+  /// Spans inside that of the thread, one for each stay.
+  void write_seen(const profile::thread& which, std::uint64_t track, double end_s) {
+    for (const profile::node_run& run : which.seen) {
+      const double from = std::max(time_of(run.first), which.began_s);
+      const double to = std::min(time_of(run.first + run.count), end_s);
+      if (from < to) {
+        span(track, node_name(run.node), "node", from, to - from, trace_json::object());
+      }
+    }
+  }
+
+  void write_uses(const profile::program& which) {
+    for (const profile::timed_uses& run : which.uses_in_time) {
+      double local = 0;
+      double remote = 0;
+      double unknown = 0;
+      for (const profile::node_use& each : run.by) {
+        const bool known = each.from != unknown_node && each.memory != unknown_node;
+        (!known ? unknown : each.from == each.memory ? local : remote) += each.amount;
+      }
+      trace_json one = event("C", "sampled accesses", std::max(0.0, time_of(run.first)));
+      one["args"] = {{"local", std::llround(local)},
+                     {"remote", std::llround(remote)},
+                     {"unknown", std::llround(unknown)}};
+      events_.push_back(std::move(one));
+    }
+  }
+
+  /// The begin of an interval, after the start of the program that is being written.
+  [[nodiscard]] double time_of(std::uint64_t interval) const {
+    return static_cast<double>(interval) * interval_s_ - zero_s_;
   }
 
   void write_objects(const profile::program& which) {
@@ -187,6 +226,7 @@ class trace_writer {
   std::uint64_t next_ = 1;
   std::uint64_t pid_ = 0; ///< of the program that is being written
   double zero_s_ = 0;     ///< its start
+  double interval_s_ = 0; ///< its intervals
   std::size_t without_times_ = 0;
 };
 

@@ -32,6 +32,20 @@ using call_chain = std::vector<frame>;
 /// calls and without the agent's frames.
 [[nodiscard]] std::vector<const frame*> returns_of(std::span<const frame> where);
 
+/// Consecutive pages on one node.
+struct resident_run {
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+  node_id node = unknown_node;
+};
+
+/// The observation is divided into intervals of equal length, at most this many: an interval is a
+/// position, as a page of an object is.
+inline constexpr std::uint64_t most_intervals = 128;
+
+/// Consecutive intervals that a thread spent on one node.
+using node_run = resident_run;
+
 /// A thread, by its position in `program::threads`.
 using thread_index = std::size_t;
 
@@ -60,6 +74,9 @@ struct thread {
     friend bool operator==(const inner&, const inner&) = default;
   };
   std::optional<inner> nested = {};
+  /// In which intervals it was where, ascending; a gap: not known. In an interval with several
+  /// nodes, the one with most samples; without a sample, the node where it was seen last.
+  std::vector<node_run> seen = {};
 
   /// The node with most samples; `unknown_node` if there are none.
   [[nodiscard]] node_id home() const noexcept;
@@ -118,13 +135,6 @@ struct touched_run {
   node_id from = unknown_node;
 };
 
-/// Consecutive pages on one node.
-struct resident_run {
-  std::uint64_t first = 0;
-  std::uint64_t count = 0;
-  node_id node = unknown_node;
-};
-
 /// How much one thread used some pages. The unit is the program's `use_unit_bytes`.
 struct use {
   thread_index by = 0;
@@ -136,6 +146,20 @@ struct use_run {
   std::uint64_t first = 0;
   std::uint64_t count = 0;
   std::vector<use> by; ///< ascending by thread, each amount above 0
+};
+
+/// Accesses of threads on one node to the memory of one.
+struct node_use {
+  node_id from = unknown_node;   ///< of the thread
+  node_id memory = unknown_node; ///< at that time
+  double amount = 0;             ///< sampled accesses
+};
+
+/// Accesses in consecutive intervals.
+struct timed_uses {
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+  std::vector<node_use> by; ///< ascending by both nodes, each amount above 0
 };
 
 /// Code that used an object, or program memory in general.
@@ -230,8 +254,10 @@ struct program {
   double ended_s = 0;  ///< or when the observation stopped; 0: unknown
   bool openmp = false; ///< a runtime of OpenMP was loaded
   bool tbb = false;
+  double interval_s = 0; ///< from the start of the observation on; 0: no times are known
   std::vector<thread> threads;
-  std::vector<object> objects; ///< ascending by id
+  std::vector<timed_uses> uses_in_time; ///< ascending; empty if not sampled
+  std::vector<object> objects;          ///< ascending by id
   use_source use_from = use_source::none;
   double use_unit_bytes = 0; ///< bytes per unit of use: a line; 0: only shares are meaningful
 

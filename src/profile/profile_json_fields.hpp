@@ -5,6 +5,8 @@
 //     where    "0+128@0 128+128@1"      128 pages from page 0 on node 0, ...
 //     touched  "0+256@3/1"              by thread 3 on a processor of node 1; "-" if unknown
 //     used     "0+128 0:512,2:7.5"      512 units by thread 0, 7.5 by thread 2; a line per run
+//     seen     "0+12@0 12+116@1"        as `where`, with intervals instead of pages
+//     in time  "3+1 0/0:51,1/0:7"       51 accesses of threads on node 0 to its memory, 7 of node 1
 //
 // And the fields of a profile's parts in a file, in the order in which they are written.
 #pragma once
@@ -18,6 +20,7 @@ namespace nodewise::profile {
 [[nodiscard]] std::string text_of(const std::vector<resident_run>& runs);
 [[nodiscard]] std::string text_of(const std::vector<touched_run>& runs);
 [[nodiscard]] std::string text_of(const use_run& run);
+[[nodiscard]] std::string text_of(const timed_uses& run);
 
 /// What a text must fit: ascending runs that do not overlap, in an object of `pages` pages and a
 /// program with `threads` threads.
@@ -32,6 +35,7 @@ struct run_bounds {
 [[nodiscard]] bool read(std::string_view text, const run_bounds& in,
                         std::vector<touched_run>& into);
 [[nodiscard]] bool read(std::string_view text, const run_bounds& in, use_run& into);
+[[nodiscard]] bool read(std::string_view text, const run_bounds& in, timed_uses& into);
 
 /// The form of a value in a file, where its type does not determine it.
 enum class form {
@@ -40,6 +44,7 @@ enum class form {
   from_one,     ///< a number of at least 1
   processors,   ///< a list of processors
   pages,        ///< the number of the object's pages: runs after it must fit
+  intervals,    ///< runs of intervals instead of pages
   thread,       ///< a position in `program::threads`
   number,       ///< of a thread of the program
   team,         ///< the number of a team's threads
@@ -106,12 +111,13 @@ constexpr auto fields_of(const thread::inner&) {
 }
 
 constexpr auto fields_of(const thread&) {
-  return std::tuple(
-      always("tid", &thread::tid), always("name", &thread::name), always("main", &thread::main),
-      always("migrations", &thread::migrations), always("stays", &thread::stays),
-      if_set<&thread::number>("number", form::number), if_set<&thread::nested>("nested"),
-      if_set<&thread::instructions>("instructions"), if_set<&thread::began_s>("began_s"),
-      if_set<&thread::ended_s>("ended_s"));
+  return std::tuple(always("tid", &thread::tid), always("name", &thread::name),
+                    always("main", &thread::main), always("migrations", &thread::migrations),
+                    always("stays", &thread::stays), if_set<&thread::seen>("seen", form::intervals),
+                    if_set<&thread::number>("number", form::number),
+                    if_set<&thread::nested>("nested"),
+                    if_set<&thread::instructions>("instructions"),
+                    if_set<&thread::began_s>("began_s"), if_set<&thread::ended_s>("ended_s"));
 }
 
 constexpr auto fields_of(const first_touch&) {
@@ -164,7 +170,9 @@ constexpr auto fields_of(const program&) {
       always("end", &program::end), if_set<&program::ended_s>("began_s", &program::began_s),
       if_set<&program::ended_s>("ended_s"), always("openmp", &program::openmp),
       always("tbb", &program::tbb), always("use_from", &program::use_from),
-      always("use_unit_bytes", &program::use_unit_bytes), always("threads", &program::threads),
+      always("use_unit_bytes", &program::use_unit_bytes),
+      if_set<&program::interval_s>("interval_s"), always("threads", &program::threads),
+      if_set<&program::uses_in_time>("uses_in_time", form::intervals),
       always("objects", &program::objects));
 }
 

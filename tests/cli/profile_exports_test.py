@@ -5,7 +5,7 @@ import json
 import subprocess
 import unittest
 
-from command import COMMAND, environment, on_a_terminal
+from command import COMMAND, conforms, environment, on_a_terminal
 from pprof_message import Decoded
 from profile_input_test import MACHINE, PAGES, InputTest, array, profile
 
@@ -41,6 +41,14 @@ def counted(name="solver", machine=MACHINE):
                 "libraries": [{"name": "libnorm.so", "build_id": "cd34"}], "objects": [used_array(0, 20), used_array(1, 21)]}
     program["objects"][1]["freed_s"] = 5
     program["threads"][1] |= {"began_s": 0.5, "ended_s": 8}
+    return document
+
+
+def in_time():
+    document = sampled()
+    program = document["programs"][0]
+    program |= {"interval_s": 0.5, "uses_in_time": ["3+1 0/0:51,1/0:7,1/-:2"]}
+    program["threads"][1]["seen"] = "0+4@0 4+20@1"
     return document
 
 
@@ -242,7 +250,7 @@ class Trace(ExportsTest):
                     self.assertGreaterEqual(each["ts"], 0)
                 if each["ph"] == "C":
                     self.assertTrue(all(isinstance(value, int) and value >= 0 for value in each["args"].values()))
-                if each["ph"] in "XB":
+                if each["ph"] in "XB" and each.get("cat") != "node":  # stays are inside the span of their thread
                     self.assertNotIn((each["pid"], each["tid"]), tracks)
                     tracks.add((each["pid"], each["tid"]))
             begun = [each["id"] for each in trace["traceEvents"] if each["ph"] == "b"]
@@ -258,6 +266,18 @@ class Trace(ExportsTest):
         self.assertEqual([each["name"] for each in threads], ["node 0", "node 0", "node 1", "node 1"])
         self.assertEqual((threads[1]["ts"], threads[1]["dur"]), (0.75e6, 7.5e6))
         self.assertEqual((threads[2]["ts"], threads[2]["dur"]), (0.25e6, 9e6))
+
+    def test_stays_are_spans_inside_that_of_their_thread(self):
+        document = in_time()
+        self.assertIsNone(conforms(document, "profile-2"))
+        events = self.trace(document)["traceEvents"]
+        threads = [each for each in events if each.get("cat") == "thread"]
+        stays = [each for each in events if each.get("cat") == "node"]
+        # Intervals of 0.5 s; the run is from 0.25 s to 9.25 s, and thread 1 from 0.75 s to 8.25 s.
+        self.assertEqual([(each["tid"], each["name"], each["ts"], each["dur"]) for each in stays],
+                         [(threads[1]["tid"], "node 0", 0.75e6, 1.25e6), (threads[1]["tid"], "node 1", 2e6, 6.25e6)])
+        self.assertEqual([(each["ts"], each["args"]) for each in events if each["name"] == "sampled accesses"],
+                         [(1.5e6, {"local": 51, "remote": 7, "unknown": 2})])
 
     def test_an_unknown_end_is_not_invented(self):
         spans = self.events(profile(), "B")

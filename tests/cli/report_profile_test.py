@@ -10,7 +10,7 @@ import unittest
 from pathlib import Path
 
 from command import COMMAND, environment, on_a_terminal
-from profile_exports_test import MACHINE_WITH_FIGURES, counted, unused
+from profile_exports_test import MACHINE_WITH_FIGURES, counted, in_time, sampled, unused
 from profile_input_test import PAGES
 from report_page import HOSTILE, ReportTest
 
@@ -85,6 +85,43 @@ def cured(name="cured", shift=0):
             if "line" in frame:
                 frame["line"] += shift
     return document
+
+
+class OverTime(ReportTest):
+    def test_threads_and_the_remote_share_are_those_of_the_file(self):
+        page = self.page_of(in_time())
+        for each in ("threads-in-time", "remote-in-time"):
+            self.assertTrue(self.expect(0, "report", self.write(in_time()), "--figure", each).stdout.startswith("<svg "))
+        self.assertTrue(any(each.startswith("solver 101, seconds 0 to 1.96: node 0 100 %") for each in page.texts["title"]),
+                        page.texts["title"])
+        self.assertEqual(page.tables["Sampled accesses over time"][1:], [["solver", "1.75 s", "51", "7", "2"]])
+        self.assertTrue(any("12.07" in each for each in page.texts["title"]), "7 of 58")
+
+    def test_many_threads_are_one_strip(self):
+        document = in_time()
+        threads = document["programs"][0]["threads"]
+        threads += [threads[1] | {"tid": 1000 + i, "main": False} for i in range(64)]
+        page = self.page_of(document)
+        self.assertIn("solver, 65 threads, from 0 s to 64 s", page.texts["text"])
+        self.assertTrue(any(each.startswith("solver, seconds 0 to 1.96: node 0 100 %") for each in page.texts["title"]))
+
+    def test_what_is_not_known_is_said(self):
+        for document, words in ((counted(), "the lab counts cache lines without their times"),
+                                (unused(), "accesses were not sampled"), (sampled(), "no times of accesses")):
+            page = self.page_of(document)
+            self.assertTrue(any("The remote share over time is unavailable" in each and words in each for each in page.texts["p"]))
+            self.assertTrue(any("Where threads were over time is unavailable" in each for each in page.texts["p"]))
+
+    def test_damaged_times_are_refused(self):
+        for field, value in (("interval_s", -1), ("uses_in_time", ["3+1 0/0"]), ("uses_in_time", ["127+2 0/0:1"]),
+                             ("uses_in_time", ["3+2 0/0:1", "4+1 0/0:1"]), ("uses_in_time", ["3+1 0/0:-1"])):
+            document = in_time()
+            document["programs"][0][field] = value
+            self.refused(document, f"programs[0].{field}")
+        for text in ("0+129@0", "4+1@0 3+1@0", "0+0@0", "x", "0+1@0 "):
+            document = in_time()
+            document["programs"][0]["threads"][0]["seen"] = text
+            self.refused(document, "programs[0].threads[0].seen")
 
 
 class ComparedProfiles(ReportTest):

@@ -208,6 +208,21 @@ class Held(LabTest):
         program = next(p for p in kept["programs"] if p["name"] == "first-touch")
         self.assertEqual(len(program["threads"]), 8)
         self.assertIn("pages bound to their node meanwhile, 0 moved by the kernel", self.advice)
+        self.assert_times(kept, program)
+
+    def assert_times(self, kept: dict, program: dict) -> None:
+        """Each sampled access is in one interval, and all memory is on the first node."""
+        found = 0.0
+        for each in kept["programs"]:
+            for run in each.get("uses_in_time", []):
+                for use in run.split()[1].split(","):
+                    nodes, amount = use.split(":")
+                    self.assertEqual(nodes.split("/")[1], "0", run)
+                    found += float(amount)
+        self.assertEqual(found, kept["evidence"]["hinting_samples"])
+        for each in program["threads"]:
+            nodes = {int(run.split("@")[1]) for run in each["seen"].split()}
+            self.assertLessEqual(nodes, {stay["node"] for stay in each["stays"]})
 
     def assert_blocks(self, array: dict) -> None:
         """Thread k uses the k-th eighth. Another thread touches a page only where a run of pages crosses

@@ -77,6 +77,58 @@ TEST(Attribution, WithBalancingASecondFaultIsAnAccess) {
   EXPECT_EQ(found.programs[0].use_from, profile::use_source::hinting_faults);
 }
 
+TEST(Attribution, AThreadIsInEachIntervalWhereItWasSeenMostOrLast) {
+  rig all; // from 1000 to 100000: intervals of 774
+  all.object(0, base, 100, 1000, 0);
+  std::uint64_t touched = 0;
+  const auto see = [&](std::uint64_t time, int cpu) {
+    all.fault(time, base + page * touched++, worker_tid, cpu);
+  };
+  see(1000 + 2 * 774, 0);
+  see(1000 + 2 * 774 + 1, 2);
+  see(1000 + 2 * 774 + 2, 2);
+  see(1000 + 2 * 774 + 3, 0);
+  see(1000 + 2 * 774 + 4, 2);
+  see(1000 + 2 * 774 + 5, 0); // on node 0 as often as on node 1, and last
+  see(1000 + 5 * 774, 3);
+  const profile::profile found = all.assembled();
+  EXPECT_NEAR(found.programs[0].interval_s, 774e-9, 1e-12);
+  const auto& seen = found.programs[0].threads.at(1).seen;
+  ASSERT_EQ(seen.size(), 2U);
+  EXPECT_EQ(seen[0].first, 2U);
+  EXPECT_EQ(seen[0].count, 3U);
+  EXPECT_EQ(seen[0].node, node_id{0});
+  EXPECT_EQ(seen[1].first, 5U);
+  EXPECT_EQ(seen[1].first + seen[1].count, 128U); // to the end of the program
+  EXPECT_EQ(seen[1].node, node_id{1});
+}
+
+TEST(Attribution, AccessesAreInTheirIntervalsByTheNodesOfThreadAndMemory) {
+  rig all;
+  all.balancing = true;
+  all.object(0, base, 2, 1000, 0);
+  all.fault(1100, base, main_tid, 0);
+  for (const std::uint64_t time : {2000U, 2001U, 90'000U}) {
+    observe::access_sample access;
+    access.time_ns = time;
+    access.address = base;
+    access.pid = main_tid;
+    access.tid = worker_tid;
+    access.cpu = 2;
+    access.node = node_id{0};
+    all.recorded.log.take(access);
+  }
+  const profile::profile found = all.assembled();
+  const auto& uses = found.programs[0].uses_in_time;
+  ASSERT_EQ(uses.size(), 2U);
+  EXPECT_EQ(uses[0].first, 1U);
+  EXPECT_EQ(uses[0].by.at(0).from, node_id{1});
+  EXPECT_EQ(uses[0].by.at(0).memory, node_id{0});
+  EXPECT_EQ(uses[0].by.at(0).amount, 2);
+  EXPECT_EQ(uses[1].first, (90'000U - 1000U) / 774U);
+  EXPECT_EQ(uses[1].by.at(0).amount, 1);
+}
+
 TEST(Attribution, TheAgentsOwnThreadIsNoneOfTheProgram) {
   rig all;
   constexpr int helper = 177;

@@ -64,6 +64,9 @@ profile some_profile() {
   solver.threads = {{7, "solver", true, 0, {{node_id{0}, 4}}, 0},
                     {8, "", false, 2, {}, 12345, 0.5, 0.75, 3},
                     {9, "", false, 0, {}, 0, 0, {}, {}, thread::inner{{4, 2}, 7}}};
+  solver.interval_s = 0.25;
+  solver.threads[1].seen = {{0, 2, node_id{1}}, {3, 125, unknown_node}};
+  solver.uses_in_time = {{3, 1, {{node_id{0}, node_id{1}, 7}, {node_id{1}, unknown_node, 2}}}};
   solver.objects = {some_object()};
   made.programs = {solver};
   return made;
@@ -91,6 +94,8 @@ TEST(Profile, IsTheSameAfterWritingAndReading) {
   EXPECT_EQ(written(read), first);
   EXPECT_EQ(read.programs[0].objects[0].made_at, some_object().made_at);
   EXPECT_EQ(read.programs[0].objects[0].uses[0].by[1].amount, 0.1);
+  EXPECT_EQ(first["programs"][0]["threads"][1]["seen"], "0+2@1 3+125@-");
+  EXPECT_EQ(first["programs"][0]["uses_in_time"][0], "3+1 0/1:7,1/-:2");
   EXPECT_EQ(read.programs[0].objects[0].touched[1].by, std::nullopt);
 }
 

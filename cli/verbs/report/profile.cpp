@@ -161,6 +161,7 @@ void add_profile(const json_field& document, report_page& into) {
   add_findings(parts, into);
   add_arrays(parts, into);
   add_traffic(parts, into);
+  add_over_time(parts, into);
   add_threads(parts, into);
   add_lines(parts, into);
   add_evidence(parts, into);
