@@ -15,7 +15,7 @@ namespace nodewise::drawing {
 
 namespace {
 
-constexpr double title_width = 130;
+constexpr double title_width = 150;
 constexpr double strip_width = 720;
 constexpr double strip_height = 22;
 constexpr double between = 4;

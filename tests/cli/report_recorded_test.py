@@ -7,7 +7,8 @@ from pathlib import Path
 
 from report_page import HOSTILE, ReportTest
 
-RESULTS = Path(__file__).parents[1] / "data/results"
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "tests/data/results"
 
 
 def recorded(name):
@@ -29,6 +30,12 @@ class Recorded(ReportTest):
         file = self.folder / "here.json"
         self.expect(0, "topo", "-o", str(file))
         self.assertIn("machine", self.page_of(json.loads(file.read_text())).ids)
+
+
+class Picture(ReportTest):
+    def test_that_of_the_readme_is_what_the_command_draws(self):
+        drawn = self.expect(0, "report", str(RESULTS / "profile.json"), "--figure", "arrays").stdout
+        self.assertEqual(drawn.strip(), (ROOT / "docs/pictures/arrays.svg").read_text().strip())
 
 
 class Run(ReportTest):
