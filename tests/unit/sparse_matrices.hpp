@@ -3,9 +3,11 @@
 // Matrices and the plainest product, to compare with.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include <nodewise/sparse_matrix.hpp>
@@ -87,6 +89,20 @@ inline const std::vector<matrix_shape> shapes{{1, 1, 1},    {1, 300, 40},   {300
 template <class T, class Index, class Offset, class Teams>
 sparse_matrix<T, Index, Offset> copy_of(Teams& teams, const plain_matrix<T, Index, Offset>& a) {
   return sparse_matrix<T, Index, Offset>::copy(teams, a.columns, a.starts, a.indices, a.values);
+}
+
+/// A matrix of 3000 rows and a vector, with values of very different sizes: another order of
+/// additions gives other bits.
+inline std::pair<plain_matrix<double>, std::vector<double>> matrix_whose_sums_depend_on_order() {
+  std::mt19937 random(6);
+  auto plain = random_matrix<double, std::int32_t, std::int64_t>(3000, 3000, 30, 2);
+  std::vector<double> x(plain.columns);
+  for (auto* const numbers : {&plain.values, &x}) {
+    for (double& each : *numbers) {
+      each = std::ldexp(static_cast<double>(random()), static_cast<int>(random() % 60));
+    }
+  }
+  return {std::move(plain), std::move(x)};
 }
 
 } // namespace nodewise::test

@@ -2,7 +2,6 @@
 #include <nodewise/sparse_multiply.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <tuple>
 
@@ -95,14 +94,7 @@ TYPED_TEST(SparseMultiply, ManyVectorsAreThoseOfSingleProducts) {
 }
 
 TEST(SparseMultiplyBits, AreThoseOfAnyNumberOfWorkers) {
-  std::mt19937 random(6);
-  auto plain = random_matrix<double, std::int32_t, std::int64_t>(3000, 3000, 30, 2);
-  std::vector<double> x(plain.columns);
-  for (auto* const numbers : {&plain.values, &x}) {
-    for (double& each : *numbers) {
-      each = std::ldexp(static_cast<double>(random()), static_cast<int>(random() % 60));
-    }
-  }
+  const auto [plain, x] = matrix_whose_sums_depend_on_order();
   std::vector<double> expected;
   for (const char* machine : machines) {
     auto teams = teams_of(machine);

@@ -1,7 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include <nodewise/sparse_scattered.hpp>
 
-#include <cmath>
 #include <limits>
 #include <string>
 #include <tuple>
@@ -92,14 +91,7 @@ TEST(SparseScattered, TheUpperHalfCountsTwiceButTheDiagonalOnce) {
 
 TEST(SparseScattered, TheSameTeamsGiveTheSameBits) {
   auto teams = teams_of("4x2");
-  std::mt19937 random(6);
-  auto plain = random_matrix<double, std::int32_t, std::int64_t>(3000, 3000, 30, 2);
-  std::vector<double> x(plain.columns);
-  for (auto* const numbers : {&plain.values, &x}) {
-    for (double& each : *numbers) {
-      each = std::ldexp(static_cast<double>(random()), static_cast<int>(random() % 60));
-    }
-  }
+  const auto [plain, x] = matrix_whose_sums_depend_on_order();
   std::vector<double> expected;
   for (int round = 0; round < 3; ++round) {
     const auto a = copy_of(teams, plain);

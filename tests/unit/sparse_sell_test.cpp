@@ -2,7 +2,6 @@
 #include <nodewise/sell_matrix.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <numeric>
 #include <tuple>
@@ -91,14 +90,7 @@ TEST(SparseSellFormat, ItsWorkersBeginAtWholeChunks) {
 }
 
 TEST(SparseSellFormat, ARowHasTheSameBitsWithAnyNumberOfWorkers) {
-  std::mt19937 random(6);
-  auto plain = random_matrix<double, std::int32_t, std::int64_t>(3000, 3000, 30, 2);
-  std::vector<double> x(plain.columns);
-  for (auto* const numbers : {&plain.values, &x}) {
-    for (double& each : *numbers) {
-      each = std::ldexp(static_cast<double>(random()), static_cast<int>(random() % 60));
-    }
-  }
+  const auto [plain, x] = matrix_whose_sums_depend_on_order();
   std::vector<double> expected;
   for (const char* machine : {"1x1", "4x2", "8x4"}) {
     auto teams = teams_of(machine);
