@@ -9,6 +9,7 @@
 
 #include "advise/advise.hpp"
 #include "base/text.hpp"
+#include "cli/profiles/gain.hpp"
 
 namespace nodewise::cli {
 
@@ -22,10 +23,8 @@ using problem = std::pair<pattern, named_object>;
 using problem_states = std::map<problem, finding_side>;
 
 std::string gain_note(const advise::gain& worth) {
-  if (worth.how == advise::gain::kind::unavailable) {
-    return "gain unavailable" + (worth.note.empty() ? "" : ": " + worth.note);
-  }
-  return fmt::format("up to {:.2f} times as fast (predicted)", worth.ratio);
+  const bool known = worth.how != advise::gain::kind::unavailable;
+  return (known ? "" : "gain ") + gain_words(worth);
 }
 
 /// What the advice on a profile says of each object.

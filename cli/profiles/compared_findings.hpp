@@ -59,7 +59,7 @@ using named_object = std::pair<std::string, std::string>;
 compare_findings(const observed_profile& before, const observed_profile& after,
                  const std::function<named_object(const named_object&)>& before_name);
 
-/// "not found", "up to 1.89 times as fast (predicted)", "not worth a change: ...", "not checked:
+/// "not found", "up to 1.89x faster (predicted)", "not worth a change: ...", "not checked:
 /// ...".
 [[nodiscard]] std::string words_of(const finding_side& what);
 

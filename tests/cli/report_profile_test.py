@@ -35,7 +35,7 @@ class ProfilePage(ReportTest):
     def test_a_finding_has_its_fix_and_the_plan_its_commands(self):
         page = self.page_of(counted(machine=MACHINE_WITH_FIGURES))
         self.assertTrue(any("--write-plan plan.json" in each for each in page.texts["code"]))
-        self.assertTrue(any(each.startswith("nodewise run --plan plan.json -- ") for each in page.texts["code"]))
+        self.assertTrue(any(each.startswith("nodewise run --plan plan.json --verify -- ") for each in page.texts["code"]))
         self.assertIn("(predicted)", page.verdict)
 
     def test_lines_to_type_name_the_program(self):

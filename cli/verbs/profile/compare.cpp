@@ -44,7 +44,7 @@ std::string total_text(const compared_total& of) {
 
 std::string totals_text(const compared_profiles& of) {
   const bool timed = of.before.seconds && of.after.seconds && *of.after.seconds > 0;
-  const std::string gain = timed ? fmt::format(": {}x as fast (predicted)",
+  const std::string gain = timed ? fmt::format(": {}x faster (predicted)",
                                                short_number(*of.before.seconds / *of.after.seconds))
                                  : "";
   return fmt::format("In total {}, then {}{}\n", total_text(of.before), total_text(of.after), gain);

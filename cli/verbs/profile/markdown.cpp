@@ -2,6 +2,7 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "cli/profiles/gain.hpp"
 #include "cli/verbs/profile/flags.hpp"
 #include "cli/verbs/profile/result.hpp"
 #include "report/table.hpp"
@@ -56,20 +57,6 @@ std::string markdown_text(std::string_view sentence) {
   return text;
 }
 
-/// "up to 1.93x as fast"
-std::string gain_words(const advise::gain& of) {
-  if (of.how == advise::gain::kind::unavailable) {
-    return "unavailable" + (of.note.empty() ? "" : ": " + markdown_text(of.note));
-  }
-  constexpr double visible = 0.01;
-  const std::string range =
-      of.high - of.low >= visible
-          ? fmt::format(", {:.2f}x to {:.2f}x with uncertain inputs", of.low, of.high)
-          : "";
-  return fmt::format("up to {:.2f}x as fast{}{}{}", of.ratio, range, of.note.empty() ? "" : ", ",
-                     markdown_text(of.note));
-}
-
 template <class Value, class Text>
 std::string first_few(const std::vector<Value>& values, Text text) {
   const std::size_t shown = std::min(values.size(), most_names);
@@ -122,8 +109,9 @@ std::string users_words(const profile::profile& of, const advise::finding& what)
 
 std::string finding_words(const profile::profile& of, const advise::finding& what,
                           std::size_t number) {
-  std::string text = fmt::format("{}. **{}**, predicted gain: {}\n", number,
-                                 advise::name_of(what.what), gain_words(what.worth));
+  std::string text =
+      fmt::format("{}. **{}**, predicted gain: {}\n", number, advise::name_of(what.what),
+                  markdown_text(gain_with_range(what.worth)));
   if (!what.objects.empty()) {
     text += fmt::format("   - arrays: {}\n", first_few(what.objects, array_words));
   }
@@ -201,7 +189,8 @@ std::string verdict_words(const reported_advice& reported) {
       found.plans.empty() ? found.findings.front().worth : found.plans.front().worth;
   return fmt::format("**Nodewise: {} in {}**\n\nPredicted gain of the fix, by a model (nothing was "
                      "timed): {}.\n\n",
-                     counted(found.findings.size(), "finding"), program, gain_words(worth));
+                     counted(found.findings.size(), "finding"), program,
+                     markdown_text(gain_with_range(worth)));
 }
 
 } // namespace

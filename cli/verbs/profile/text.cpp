@@ -1,6 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "base/text.hpp"
 #include "cli/prediction/predicted.hpp"
+#include "cli/profiles/gain.hpp"
 #include "cli/verbs/profile/ranks.hpp"
 #include "cli/verbs/profile/result.hpp"
 
@@ -94,20 +95,6 @@ std::string limits_text(const advise::gain& worth) {
   return fmt::format("limited by {}; after the fix {}", worth.binds_before, after);
 }
 
-/// "up to 2.00x faster (predicted)".
-std::string gain_text(const advise::gain& worth, bool verbose) {
-  using kind = advise::gain::kind;
-  if (worth.how == kind::unavailable) {
-    return "gain unavailable" + (worth.note.empty() ? "" : ": " + worth.note);
-  }
-  const std::string range =
-      verbose && worth.high > worth.low
-          ? fmt::format("; {:.2f} to {:.2f} with uncertain inputs", worth.low, worth.high)
-          : "";
-  return fmt::format("up to {:.2f}x faster (predicted{}){}{}", worth.ratio, range,
-                     worth.note.empty() ? "" : "; ", worth.note);
-}
-
 std::string finding_text(const advise::finding& what, std::size_t number, bool verbose,
                          const report::style& how) {
   const bool has_uses = std::ranges::any_of(
@@ -115,7 +102,7 @@ std::string finding_text(const advise::finding& what, std::size_t number, bool v
   const std::string title = printable(fmt::format("{}. {}", number, what.title));
   std::string text =
       report::paint(how, tone::strong, report::wrap_on_terminal(title, how, 3)) + "\n";
-  text += labelled("gain", gain_text(what.worth, verbose), how);
+  text += labelled("gain", verbose ? gain_with_range(what.worth) : gain_words(what.worth), how);
   if (!what.worth.binds_before.empty()) {
     text += labelled("", limits_text(what.worth), how);
   }

@@ -190,7 +190,8 @@ void add_arrays(const profile_parts& of, report_page& into) {
       "Each array has strips from its first page to its last: the node that holds a page, "
       "below it the nodes whose threads use it. Where both have the same colour, memory is "
       "local. If a plan places the array, two more strips show the same with the plan, "
-      "which also binds the threads (predicted). Dashed: nothing was observed.",
+      "which also binds the threads (predicted). Where a page has "
+      "several users, the height of a colour is its share. Empty: nothing was observed.",
       {});
   add_tables(of, made, into);
 }

@@ -140,7 +140,7 @@ void compare_profiles(const result_file& before, const result_file& after, repor
   add_compared_arrays(found, compared_strips(found, was, is),
                       "Each array has strips from its first page to its last, before and below it "
                       "after: the node that holds a page, and the nodes whose threads use it. "
-                      "Where both have the same colour, memory is local. Dashed: nothing was "
+                      "Where both have the same colour, memory is local. Empty: nothing was "
                       "observed.",
                       into);
   add_compared_findings(found, into);

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include "base/text.hpp"
+#include "cli/profiles/gain.hpp"
 #include "cli/verbs/report/profile.hpp"
 #include "report/style.hpp"
 
@@ -12,19 +13,6 @@ namespace nodewise::cli {
 namespace {
 
 using name_and_value = std::pair<std::string, std::string>;
-
-std::string gain_words(const advise::gain& worth) {
-  if (worth.how == advise::gain::kind::unavailable) {
-    return worth.note.empty() ? "unavailable" : "unavailable: " + worth.note;
-  }
-  return fmt::format(
-      "up to {:.2f} times as fast (predicted{}){}{}", worth.ratio,
-      worth.high > worth.low
-          ? fmt::format("; {:.2f} to {:.2f} if figures of the machine are wrong by 10 %", worth.low,
-                        worth.high)
-          : "",
-      worth.note.empty() ? "" : "; ", worth.note);
-}
 
 std::string places_words(const std::vector<advise::code_share>& places) {
   constexpr std::size_t most = 5;
@@ -56,8 +44,14 @@ html::table objects_table(const advise::finding& what) {
   return made;
 }
 
-void add_cures(const std::vector<advise::cure>& cures, html::section& into) {
+/// `has_plan`: its lines are above all findings.
+void add_cures(const std::vector<advise::cure>& cures, bool has_plan, html::section& into) {
   for (const advise::cure& each : cures) {
+    if (has_plan && each.code.starts_with("nodewise run --plan")) {
+      into.paragraph("command: the plan above places it from outside, without changing the "
+                     "program, together with the arrays of other findings");
+      continue;
+    }
     into.paragraph(fmt::format("{}: {}", each.with, each.what));
     if (!each.code.empty()) {
       into.code(each.code);
@@ -65,9 +59,10 @@ void add_cures(const std::vector<advise::cure>& cures, html::section& into) {
   }
 }
 
-void add_finding(const advise::finding& what, std::size_t number, html::section& into) {
+void add_finding(const advise::finding& what, std::size_t number, bool has_plan,
+                 html::section& into) {
   into.begin_card(fmt::format("{}. {}", number, what.title));
-  std::vector<name_and_value> facts = {{"gain", gain_words(what.worth)}};
+  std::vector<name_and_value> facts = {{"gain", gain_with_range(what.worth)}};
   if (!what.worth.binds_before.empty()) {
     facts.emplace_back("limited by", what.worth.binds_before);
   }
@@ -79,7 +74,7 @@ void add_finding(const advise::finding& what, std::size_t number, html::section&
   }
   into.facts(facts);
   into.heading("Fix");
-  add_cures(what.cures, into);
+  add_cures(what.cures, has_plan, into);
   if (!what.objects.empty()) {
     into.begin_folded(counted(what.objects.size(), "array"));
     into.add(objects_table(what));
@@ -104,7 +99,7 @@ void add_findings(const profile_parts& of, report_page& into) {
     made.paragraph("No finding.");
   }
   for (std::size_t i = 0; i < of.found.findings.size(); ++i) {
-    add_finding(of.found.findings[i], i + 1, made);
+    add_finding(of.found.findings[i], i + 1, !of.found.plans.empty(), made);
   }
   std::vector<std::string> rest;
   for (const advise::dismissal& each : of.found.not_worth) {

@@ -41,7 +41,7 @@ std::map<std::pair<std::size_t, std::string>, line_use> lines_of(const profile_p
 void add_traffic(const profile_parts& of, report_page& into) {
   add_matrix_section(of.between,
                      fmt::format("From {}, in the phase after initialisation. What is on the "
-                                 "diagonal is local.",
+                                 "diagonal is local; lighter is more.",
                                  of.is_counted() ? "counted cache lines" : "sampled accesses"),
                      into);
 }

@@ -38,17 +38,16 @@ std::string verdict_of(const profile_parts& of) {
   if (of.found.findings.empty()) {
     return made + "; nothing was found that would make the program faster.";
   }
-  if (!of.found.plans.empty()) {
-    return made + fmt::format("; a plan makes the program up to {:.2f} times as fast (predicted), "
-                              "without changing its code.",
-                              of.found.plans.front().worth.ratio);
+  const bool has_plan = !of.found.plans.empty();
+  const advise::gain& worth =
+      has_plan ? of.found.plans.front().worth : of.found.findings.front().worth;
+  if (worth.how == advise::gain::kind::unavailable) {
+    return made + "; there are findings, but no prediction of their gain.";
   }
-  const advise::gain& worth = of.found.findings.front().worth;
-  return made + (worth.how == advise::gain::kind::unavailable
-                     ? "; there are findings, but no prediction of their gain."
-                     : fmt::format("; the first fix makes the program up to {:.2f} times as fast "
-                                   "(predicted).",
-                                   worth.ratio));
+  return made + fmt::format("; {} makes the {} up to {:.2f}x faster (predicted){}.",
+                            has_plan ? "a plan" : "the first fix",
+                            of.is_counted() ? "phase after initialisation" : "observed part",
+                            worth.ratio, has_plan ? ", without changing the program" : "");
 }
 
 /// The array with the most remote traffic, in words.
@@ -69,7 +68,10 @@ std::string worst_array(const profile_parts& of) {
 std::vector<std::pair<std::string, std::string>> facts_of(const profile_parts& of) {
   std::vector<std::pair<std::string, std::string>> all = {
       {"command", joined(of.what.command, " ", shell_word)},
-      {"machine", machine_name_of(of.on.machine())}};
+      {"machine", of.is_counted() ? machine_name_of(of.on.machine()) +
+                                        ", as a virtual machine: traffic was counted, times are "
+                                        "predictions for the real one"
+                                  : machine_name_of(of.on.machine())}};
   if (!of.arrays.empty() && of.arrays.front().remote > 0) {
     all.emplace_back("worst array", worst_array(of));
   }

@@ -133,7 +133,9 @@ void add_counted_traffic(const json_field& document, report_page& into) {
   add_machine_section(on, {}, into);
   add_matrix_section(
       lines_between(document, judged),
-      fmt::format("Counted cache lines {}. What is on the diagonal is local.", phase), into);
+      fmt::format("Counted cache lines {}. What is on the diagonal is local; lighter is more.",
+                  phase),
+      into);
   add_moved(document, judged, into);
   html::section& rest = into.add_section("evidence", "Predicted, and not counted");
   rest.list(predictions_of(document));

@@ -37,7 +37,7 @@ export function openStrip(strip: StripData): void {
   const dialog = element("dialog", { class: "report-dialog", "aria-labelledby": id });
   const said = element("output", { class: "report-said", "aria-live": "polite" }, "Choose a part of a band.");
   const size = strip.page_bytes === undefined ? "" : ` of ${bytes(strip.page_bytes)}`;
-  const help = "Left and right arrow keys move along the parts of a band, up and down to the other band.";
+  const help = "Left and right arrow keys move along the parts of a band, up and down to the other bands. A part has the colour of the node with the largest share of it.";
   dialog.append(
     element("header", {}, element("h2", { id }, strip.title), button("Close", () => dialog.close())),
     element("p", {}, `${counted(strip.pages, "page")}${size}. ${help}`),
