@@ -181,7 +181,9 @@ std::string traffic_lines_text(const traffic::summary& what, const report::style
   for (const traffic::source_line& line : what.lines) {
     if (shown < most_rows && line.fills[when].total() >= least) {
       ++shown;
-      rows.add({symbols::abbreviated(line.name.label), symbols::abbreviated(line.name.function),
+      const bool has_line = line.name.function != line.name.label;
+      rows.add({symbols::abbreviated(line.name.label),
+                has_line ? symbols::abbreviated(line.name.function) : "",
                 share_cell(line.fills[when]), std::to_string(line.fills[when].remote)});
     }
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 
 #include "symbols/names.hpp"
 
@@ -133,6 +134,27 @@ class outline {
   bool blanks_stay_ = false; // of " const" and " #2" after the parameters
 };
 
+/// "ns::f..." for "_ZN2ns1fIiEEvT_": the plain names at the beginning of a name that the demangler
+/// cannot read, as GCC makes for some lambdas in template arguments. Empty for others.
+std::string beginning_of_mangled(std::string_view name) {
+  std::string scopes;
+  if (!name.starts_with("_Z")) {
+    return scopes;
+  }
+  name.remove_prefix(std::min(name.find_first_not_of("NKZL", 2), name.size()));
+  for (;;) {
+    std::size_t length = 0;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), length);
+    const auto digits = static_cast<std::size_t>(end - name.data());
+    if (error != std::errc() || length == 0 || length > name.size() - digits) {
+      return scopes.empty() ? scopes : scopes + "...";
+    }
+    scopes += scopes.empty() ? "" : "::";
+    scopes += name.substr(digits, length);
+    name.remove_prefix(digits + length);
+  }
+}
+
 } // namespace
 
 std::string abbreviated(std::string_view name, std::size_t longest) {
@@ -141,7 +163,7 @@ std::string abbreviated(std::string_view name, std::size_t longest) {
     return std::string(name);
   }
   const bool is_line = name.find_first_of("(<") == name.find("(through ");
-  std::string made = is_line ? std::string(name) : outline(name).text();
+  std::string made = is_line ? beginning_of_mangled(name) : outline(name).text();
   if (made.empty()) {
     made = name;
   }

@@ -62,6 +62,15 @@ TEST(TrafficText, AbbreviatesLongNamesOfCode) {
   EXPECT_THAT(objects, Not(HasSubstr("xxx")));
 }
 
+TEST(TrafficText, NamesAFunctionWithoutLinesOnce) {
+  traffic::summary what = summary_of("first-touch-4x2");
+  ASSERT_FALSE(what.lines.empty());
+  what.lines.front().name = {"relax(int)", "", 0, "relax(int)"};
+  const std::string lines = traffic_lines_text(what, {});
+  EXPECT_THAT(lines, HasSubstr("relax(int)"));
+  EXPECT_EQ(lines.find("relax"), lines.rfind("relax"));
+}
+
 TEST(TrafficText, ShadesTheMapOnATerminalOnly) {
   const traffic::summary what = summary_of("first-touch-4x2");
   const report::style terminal{.colour = true, .unicode = true, .terminal = true};
