@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "cli/traffic/view.hpp"
 #include "report/table.hpp"
+#include "symbols/names.hpp"
 
 namespace nodewise::cli {
 
@@ -105,8 +106,8 @@ report::cell share_cell(const traffic::locality& where) {
 } // namespace
 
 std::string label_of(const traffic::named_site& site) {
-  return site.what.objects > 1 ? fmt::format("{} ({} objects)", site.name.label, site.what.objects)
-                               : site.name.label;
+  const std::string name = symbols::abbreviated(site.name.label);
+  return site.what.objects > 1 ? fmt::format("{} ({} objects)", name, site.what.objects) : name;
 }
 
 std::uint64_t least_worth_a_row(const traffic::summary& what) {
@@ -180,8 +181,10 @@ std::string traffic_lines_text(const traffic::summary& what, const report::style
   for (const traffic::source_line& line : what.lines) {
     if (shown < most_rows && line.fills[when].total() >= least) {
       ++shown;
-      rows.add({line.name.label, line.name.function, share_cell(line.fills[when]),
-                std::to_string(line.fills[when].remote)});
+      const bool has_line = line.name.function != line.name.label;
+      rows.add({symbols::abbreviated(line.name.label),
+                has_line ? symbols::abbreviated(line.name.function) : "",
+                share_cell(line.fills[when]), std::to_string(line.fills[when].remote)});
     }
   }
   return rows.below(

@@ -10,6 +10,7 @@
 #include "cli/traffic/view.hpp"
 #include "report/bar.hpp"
 #include "report/table.hpp"
+#include "symbols/names.hpp"
 
 namespace nodewise::cli {
 
@@ -94,7 +95,7 @@ std::string shared_text(const traffic::summary& what, const report::style& how) 
       break; // sorted: the worst come first
     }
     ++shown;
-    rows.add({line.name, std::to_string(line.what.transfers),
+    rows.add({symbols::abbreviated(line.name), std::to_string(line.what.transfers),
               std::to_string(line.what.invalidations), std::to_string(line.what.rewrites),
               line.what.writers.to_string(),
               line.what.overlap ? report::cell{"true"} : report::cell{"false", tone::warning}});

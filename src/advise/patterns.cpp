@@ -4,6 +4,8 @@
 #include <cctype>
 #include <tuple>
 
+#include "symbols/names.hpp"
+
 namespace nodewise::advise {
 
 namespace {
@@ -109,9 +111,9 @@ std::string names_of(const analysis_input& of, const positions& sites) {
   std::vector<std::string> names;
   for (const std::size_t s : sites) {
     const site& each = of.sites[s];
-    names.push_back(each.items.size() > 1
-                        ? fmt::format("{} ({} objects)", each.name, each.items.size())
-                        : each.name);
+    const std::string name = symbols::abbreviated(each.name);
+    names.push_back(each.items.size() > 1 ? fmt::format("{} ({} objects)", name, each.items.size())
+                                          : name);
   }
   return list_of(names);
 }

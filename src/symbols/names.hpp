@@ -33,6 +33,12 @@ struct source_place {
 /// "ns::f(int) const" -> "ns::f"; also without a template's return type in front.
 [[nodiscard]] std::string_view without_parameters(std::string_view demangled) noexcept;
 
+/// A demangled name for tables, unchanged if it has at most `longest` bytes: otherwise without its
+/// return type, with "..." in place of template arguments and parameters, and without its first
+/// part if that is still too long. "void ns::f<int>(int) const" -> "ns::f<...>(...) const". Takes
+/// names of arrays, too: "ns::f<...>(...) #2".
+[[nodiscard]] std::string abbreviated(std::string_view name, std::size_t longest = 60);
+
 /// Removes the compiler's suffix for a clone or an outlined part: "solve._omp_fn.0" -> "solve".
 [[nodiscard]] std::string_view without_clone_suffix(std::string_view name) noexcept;
 

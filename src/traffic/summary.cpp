@@ -173,7 +173,7 @@ bool named_site::answers_to(std::string_view asked) const {
     return false;
   }
   const auto in_file = [&](std::string_view file) { return symbols::path_ends_in(file, asked); };
-  return asked == name.label ||
+  return asked == name.label || asked == symbols::abbreviated(name.label) ||
          (!name.file.empty() &&
           (in_file(name.file) || in_file(fmt::format("{}:{}", name.file, name.line))));
 }

@@ -45,7 +45,7 @@ MAY_INCLUDE = {
     "observe": {"base", "sys", "raw", "topology", "symbols", "profile", "protocol"},
     "attribution": {"base", "topology", "symbols", "observe", "launch", "traffic", "profile", "sys",
                     "protocol"},
-    "advise": {"arithmetic", "base", "topology", "bind", "model", "profile", "plan", "placement", "kind"},
+    "advise": {"arithmetic", "base", "topology", "bind", "model", "symbols", "profile", "plan", "placement", "kind"},
     "traffic": {"base", "symbols"},
     "agent": {"raw", "arithmetic", "kind", "protocol", "marker"},
     "the umbrella": {"parallel", "sparse"},  # for programs

@@ -22,9 +22,11 @@ using test::on;
 using test::on_nehalem;
 using test::program_maker;
 using test::two_by_four;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 constexpr std::size_t pages = 1024;
 
@@ -210,6 +212,36 @@ TEST(AdvisePatterns, SparseMatrix) {
   }
   program_maker cured = sparse(true);
   EXPECT_THAT(found(on_nehalem(cured)), IsEmpty());
+}
+
+/// Without contents if there is none.
+advise::cure library_cure_of_matrix(const char* file, bool openmp, bool tbb) {
+  program_maker make = sparse(false);
+  make.program().openmp = openmp;
+  make.program().tbb = tbb;
+  for (profile::object& each : make.program().objects) {
+    each.made_at.front().file = file;
+    each.touches.front().where.front().file = file;
+  }
+  const advice told = on_nehalem(make);
+  EXPECT_THAT(found(told), ElementsAre(pattern::sparse_matrix));
+  const auto& all = told.findings.front().cures;
+  const auto library = std::ranges::find(all, "Nodewise", &advise::cure::with);
+  return library == all.end() ? advise::cure() : *library;
+}
+
+TEST(AdvisePatterns, SparseMatrixTakesTheTypeOfTheLibraryInCpp) {
+  EXPECT_THAT(library_cure_of_matrix("solver.cpp", true, false).code,
+              AllOf(HasSubstr("// allocated at solver.cpp:20\n"),
+                    HasSubstr("nodewise::openmp_teams teams;\n"),
+                    HasSubstr("nodewise::sparse_matrix<T, Index, Offset>::adopt(\n"),
+                    HasSubstr("nodewise::multiply(teams, a, x, y);"),
+                    Not(HasSubstr("nodewise::region"))));
+  EXPECT_THAT(library_cure_of_matrix("solver.cpp", true, true).code, HasSubstr("openmp_teams"));
+  EXPECT_THAT(library_cure_of_matrix("solver.cpp", false, true).code,
+              AllOf(HasSubstr("<nodewise/tbb.hpp>"), HasSubstr("nodewise::tbb_teams teams;\n")));
+  EXPECT_EQ(library_cure_of_matrix("solver.c", true, false).with, "") << "the class is for C++";
+  EXPECT_EQ(library_cure_of_matrix("solver.f90", true, false).with, "");
 }
 
 TEST(AdvisePatterns, PartlyParallel) {

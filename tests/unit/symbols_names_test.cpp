@@ -3,7 +3,9 @@
 // From the name of a line or a function to its machine code, and the names themselves.
 #include "symbols/names.hpp"
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <set>
 #include <string>
 #include <vector>
@@ -133,6 +135,70 @@ TEST(SymbolNames, parts_of_demangled_names) {
   EXPECT_EQ(demangle("a"), "a");
   EXPECT_TRUE(names_function("f", "ns::f(int)"));
   EXPECT_FALSE(names_function("f", "ns::of(int)"));
+}
+
+TEST(SymbolNames, abbreviates_long_names_only) {
+  EXPECT_EQ(abbreviated("double ns::f<int>(int) const"), "double ns::f<int>(int) const");
+  EXPECT_EQ(abbreviated(std::string(60, 'f')), std::string(60, 'f'));
+  const auto in_table = [](std::string_view name) {
+    return abbreviated(name, std::min<std::size_t>(name.size() - 1, 60));
+  };
+  for (const auto& [name, expected] : std::vector<std::pair<std::string, std::string>>{
+           {"double ns::f<int, std::vector<double> >(int) const", "ns::f<...>(...) const"},
+           {"std::vector<int, std::allocator<int> > ns::f()", "ns::f()"},
+           {"decltype (a+b) f<int>(int)", "f<...>(...)"},
+           {"ns::matrix<double>::matrix(unsigned long)", "ns::matrix<...>::matrix(...)"},
+           {"(anonymous namespace)::f(int, int, int)", "(anonymous namespace)::f(...)"},
+           {"void a::f<int>(int)::{lambda(auto:1)#1}::operator()<int>(int) const",
+            "a::f<...>(...)::{lambda#1}::operator()<...>(...) const"},
+           {"std::ostream& std::operator<< <std::char_traits<char> >(std::ostream&, char)",
+            "std::operator<< <...>(...)"},
+           {"bool operator><int>(a<int> const&, a<int> const&)", "operator><...>(...)"},
+           {"a::operator std::vector<int, int>() const", "a::operator std::vector<...>() const"},
+           {"void f<&(bool a::operator< <int>(int)), ((1)>(2))>(char)", "f<...>(...)"},
+           {"void f<decltype (x->y)>(char, char, char)", "f<...>(...)"},
+           {"f(int, int, int, int) [clone .constprop.0]", "f(...) [clone .constprop.0]"},
+           {"double* ns::f<int, int, int>(int) #2", "ns::f<...>(...) #2"},
+           {"m::field<int, double, 3> #2", "m::field<...> #2"},
+       }) {
+    EXPECT_EQ(in_table(name), expected) << name;
+  }
+}
+
+TEST(SymbolNames, abbreviations_that_are_still_too_long_lose_their_beginning) {
+  EXPECT_EQ(abbreviated("one::two::three(int, int)", 15), "...::three(...)");
+  EXPECT_EQ(abbreviated("zero::one::two::three(int, int)", 20), "...::two::three(...)");
+  EXPECT_EQ(abbreviated("lattice.cpp:93 (through kernel.hpp:28)", 36),
+            "...ce.cpp:93 (through kernel.hpp:28)");
+  EXPECT_EQ(abbreviated("\u00e4\u00e4\u00e4", 4), "...") << "no half of a character";
+}
+
+// GCC mangles some outlined loops so that no demangler reads them.
+TEST(SymbolNames, abbreviations_of_mangled_names_have_what_is_plain_in_them) {
+  EXPECT_EQ(abbreviated("_ZN2ns11in_parallelIZNS_3runIiEEvEUlmE_EEvT_._omp_fn.0", 30),
+            "ns::in_parallel...");
+  EXPECT_EQ(abbreviated("_ZL4fillIZ4mainEUlmE_Evv._omp_fn.0", 20), "fill...");
+  EXPECT_EQ(abbreviated("_ZN99999999999999999999999f12345678", 20), "...99999999f12345678");
+  EXPECT_EQ(abbreviated("_Z9f", 3), "...");
+}
+
+// Names come from files, which may be damaged.
+TEST(SymbolNames, abbreviates_anything) {
+  const std::string parts[] = {"_Z", "N", "3", "<",  ">",        "(",  ")", "{",
+                               "}",  "[", " ", "->", "operator", "::", "f"};
+  std::uint64_t next = 1;
+  for (int i = 0; i < 20000; ++i) {
+    std::string name;
+    for (int k = 0; k < 12; ++k) {
+      next = next * 6364136223846793005U + 1442695040888963407U;
+      name += parts[(next >> 33U) % std::size(parts)];
+    }
+    for (const std::size_t longest : {0U, 3U, 10U, 20U}) {
+      const std::string made = abbreviated(name, longest);
+      EXPECT_LE(made.size(), std::max<std::size_t>(longest, 3)) << name;
+      EXPECT_FALSE(made.empty()) << name;
+    }
+  }
 }
 
 TEST(SymbolNames, short_names_of_places) {

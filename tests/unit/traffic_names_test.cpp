@@ -133,5 +133,18 @@ TEST(StaticArrays, HaveTheNamesOfTheSource) {
   EXPECT_EQ(found.sites[1].name.label, "a"); // which the demangler alone would take for a type
 }
 
+TEST(StaticArrays, AreFoundByTheShortNameThatTablesHave) {
+  const std::string parameter(60, 'x');
+  const summary found = summarise(
+      read_counts(counts_with("program 7 7 solver\nobject 7 1 0x1000 64 static - 0 _Z5tableI60" +
+                              parameter + "iE\ntraffic 7 1 use 0 0 9 0 0\n")));
+  ASSERT_EQ(found.sites.size(), 1U);
+  const std::string full = "table<" + parameter + ", int>";
+  EXPECT_EQ(found.sites[0].name.label, full);
+  EXPECT_TRUE(found.sites[0].answers_to(full));
+  EXPECT_TRUE(found.sites[0].answers_to("table<...>"));
+  EXPECT_FALSE(found.sites[0].answers_to("table"));
+}
+
 } // namespace
 } // namespace nodewise::traffic

@@ -46,6 +46,31 @@ TEST(TrafficText, FitsEightyColumnsWithoutColour) {
   }
 }
 
+TEST(TrafficText, AbbreviatesLongNamesOfCode) {
+  traffic::summary what = summary_of("first-touch-4x2");
+  const std::string function =
+      "void ns::fill<" + std::string(3000, 'x') + ">(unsigned long)::{lambda()#1}";
+  ASSERT_FALSE(what.lines.empty());
+  ASSERT_FALSE(what.sites.empty());
+  what.lines.front().name.function = function;
+  what.sites.front().name.label = function;
+  const std::string lines = traffic_lines_text(what, {});
+  EXPECT_THAT(lines, HasSubstr("  ns::fill<...>(...)::{lambda#1}  "));
+  EXPECT_THAT(lines, Not(HasSubstr("xxx")));
+  const std::string objects = traffic_objects_text(what, {});
+  EXPECT_THAT(objects, HasSubstr("  ns::fill<...>(...)::{lambda#1}  "));
+  EXPECT_THAT(objects, Not(HasSubstr("xxx")));
+}
+
+TEST(TrafficText, NamesAFunctionWithoutLinesOnce) {
+  traffic::summary what = summary_of("first-touch-4x2");
+  ASSERT_FALSE(what.lines.empty());
+  what.lines.front().name = {"relax(int)", "", 0, "relax(int)"};
+  const std::string lines = traffic_lines_text(what, {});
+  EXPECT_THAT(lines, HasSubstr("relax(int)"));
+  EXPECT_EQ(lines.find("relax"), lines.rfind("relax"));
+}
+
 TEST(TrafficText, ShadesTheMapOnATerminalOnly) {
   const traffic::summary what = summary_of("first-touch-4x2");
   const report::style terminal{.colour = true, .unicode = true, .terminal = true};

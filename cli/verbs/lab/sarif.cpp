@@ -15,6 +15,7 @@
 #include "cli/verbs/lab/traffic_check.hpp"
 #include "report/envelope.hpp"
 #include "report/style.hpp"
+#include "symbols/names.hpp"
 
 namespace nodewise::cli {
 
@@ -149,9 +150,9 @@ std::vector<blamed> blamed_for_imbalance(const checked_traffic& what) {
   std::vector<blamed> all;
   all.reserve(sites.size());
   for (const auto& [lines, site] : sites) {
-    all.push_back(
-        {site->name, fmt::format("Allocates {}: the memory of node {} moved {} of it.",
-                                 site->name.label, busiest->node, counted(lines, "cache line"))});
+    all.push_back({site->name, fmt::format("Allocates {}: the memory of node {} moved {} of it.",
+                                           symbols::abbreviated(site->name.label), busiest->node,
+                                           counted(lines, "cache line"))});
   }
   return all;
 }
@@ -173,9 +174,10 @@ std::vector<blamed> blamed_for(const traffic_verdict::finding& of, const checked
   const bool whole = of.of == expectation::local;
   for (const traffic::named_site& site : whole ? worst.sites : what.found.sites) {
     if (whole || site.answers_to(of.what)) {
-      all.push_back({site.name, fmt::format("Allocates {}: {} in {}.", site.name.label,
-                                            share_text(site.what.where(worst.judged)),
-                                            traffic::phase_name(worst.judged))});
+      all.push_back(
+          {site.name, fmt::format("Allocates {}: {} in {}.", symbols::abbreviated(site.name.label),
+                                  share_text(site.what.where(worst.judged)),
+                                  traffic::phase_name(worst.judged))});
     }
   }
   return all;

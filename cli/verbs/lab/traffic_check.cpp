@@ -18,6 +18,7 @@
 #include "cli/traffic/view.hpp"
 #include "cli/verbs/lab/flags.hpp"
 #include "report/envelope.hpp"
+#include "symbols/names.hpp"
 
 namespace nodewise::cli {
 
@@ -74,7 +75,7 @@ locality sum(const traffic_limits& asked, Of&& in_phase) {
   std::set<std::string> names;
   for (const traffic::named_site& site : found.sites) {
     if (site.what.kind != traffic::object_kind::other) {
-      names.insert(site.name.label);
+      names.insert(symbols::abbreviated(site.name.label));
     }
   }
   throw error(error_kind::usage, fmt::format("{} {}", option_name(flags::object), asked),

@@ -6,6 +6,7 @@
 #include "cli/verbs/profile/flags.hpp"
 #include "cli/verbs/profile/result.hpp"
 #include "report/table.hpp"
+#include "symbols/names.hpp"
 
 namespace nodewise::cli {
 
@@ -68,15 +69,15 @@ std::string first_few(const std::vector<Value>& values, Text text) {
 std::string array_words(const advise::named_objects& what) {
   const std::string size = report::format_bytes(what.bytes);
   return what.share > 0
-             ? fmt::format("{} ({}, {} of the traffic, {} of it remote)", code_span(what.name),
-                           size, report::format_percent(what.share),
-                           report::format_percent(what.remote))
-             : fmt::format("{} ({})", code_span(what.name), size);
+             ? fmt::format("{} ({}, {} of the traffic, {} of it remote)",
+                           code_span(symbols::abbreviated(what.name)), size,
+                           report::format_percent(what.share), report::format_percent(what.remote))
+             : fmt::format("{} ({})", code_span(symbols::abbreviated(what.name)), size);
 }
 
 std::string places_words(const std::vector<advise::code_share>& places) {
   return first_few(places, [](const advise::code_share& each) {
-    return fmt::format("{} ({})", code_span(profile::label_of(each.where)),
+    return fmt::format("{} ({})", code_span(symbols::abbreviated(profile::label_of(each.where))),
                        report::format_percent(each.share));
   });
 }

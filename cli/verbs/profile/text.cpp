@@ -4,6 +4,7 @@
 #include "cli/profiles/gain.hpp"
 #include "cli/verbs/profile/ranks.hpp"
 #include "cli/verbs/profile/result.hpp"
+#include "symbols/names.hpp"
 
 namespace nodewise::cli {
 
@@ -39,7 +40,7 @@ std::span<const Value> first_of(const std::vector<Value>& values, std::size_t mo
 
 std::string objects_text(const advise::named_objects& what, bool has_uses) {
   const std::string text =
-      fmt::format("{}{}  {}", what.name,
+      fmt::format("{}{}  {}", symbols::abbreviated(what.name),
                   what.ids.size() > 1 ? fmt::format(" ({} objects)", what.ids.size()) : "",
                   report::format_bytes(what.bytes));
   return has_uses
@@ -56,7 +57,7 @@ std::string places_text(const std::string& label, const std::vector<advise::code
   }
   constexpr std::size_t most = 3;
   const std::string text = joined(first_of(places, most), ", ", [](const advise::code_share& each) {
-    return fmt::format("{} ({})", profile::label_of(each.where),
+    return fmt::format("{} ({})", symbols::abbreviated(profile::label_of(each.where)),
                        report::format_percent(each.share));
   });
   return labelled(label, text + (places.size() > most ? ", ..." : ""), how);

@@ -9,6 +9,7 @@
 #include "cli/verbs/report/profile.hpp"
 #include "drawing/strips.hpp"
 #include "report/style.hpp"
+#include "symbols/names.hpp"
 
 namespace nodewise::cli {
 
@@ -53,8 +54,8 @@ std::string nodes_words(const std::map<node_id, double>& amounts) {
 }
 
 std::string name_of(const shown_array& what) {
-  return what.objects.size() > 1 ? fmt::format("{} ({} objects)", what.name, what.objects.size())
-                                 : what.name;
+  const std::string name = symbols::abbreviated(what.name);
+  return what.objects.size() > 1 ? fmt::format("{} ({} objects)", name, what.objects.size()) : name;
 }
 
 /// One row for each array.

@@ -7,6 +7,7 @@
 #include "cli/profiles/gain.hpp"
 #include "cli/verbs/report/profile.hpp"
 #include "report/style.hpp"
+#include "symbols/names.hpp"
 
 namespace nodewise::cli {
 
@@ -19,7 +20,7 @@ std::string places_words(const std::vector<advise::code_share>& places) {
   const std::size_t shown = std::min(most, places.size());
   return joined(std::span(places).first(shown), ", ",
                 [](const advise::code_share& each) {
-                  return fmt::format("{} ({})", profile::label_of(each.where),
+                  return fmt::format("{} ({})", symbols::abbreviated(profile::label_of(each.where)),
                                      report::format_percent(each.share));
                 }) +
          (places.size() > shown ? ", ..." : "");
@@ -34,12 +35,12 @@ html::table objects_table(const advise::finding& what) {
                    {}};
   for (const advise::named_objects& each : what.objects) {
     const bool used = each.share > 0;
-    made.rows.push_back({each.ids.size() > 1
-                             ? fmt::format("{} ({} objects)", each.name, each.ids.size())
-                             : each.name,
-                         report::format_bytes(each.bytes),
-                         used ? report::format_percent(each.share) : "unavailable",
-                         used ? report::format_percent(each.remote) : "unavailable"});
+    const std::string name = symbols::abbreviated(each.name);
+    made.rows.push_back(
+        {each.ids.size() > 1 ? fmt::format("{} ({} objects)", name, each.ids.size()) : name,
+         report::format_bytes(each.bytes),
+         used ? report::format_percent(each.share) : "unavailable",
+         used ? report::format_percent(each.remote) : "unavailable"});
   }
   return made;
 }

@@ -8,6 +8,7 @@
 #include "cli/verbs/report/profile.hpp"
 #include "profile/places.hpp"
 #include "report/style.hpp"
+#include "symbols/names.hpp"
 
 namespace nodewise::cli {
 
@@ -59,8 +60,10 @@ void add_lines(const profile_parts& of, report_page& into) {
   for (const auto& [line, use] : all) {
     const auto most =
         std::ranges::max_element(use.arrays, {}, [](const auto& each) { return each.second; });
-    rows.emplace_back(use.amount, std::vector{line.second, report::format_percent(use.amount / sum),
-                                              most->first, of.what.programs[line.first].name});
+    rows.emplace_back(use.amount, std::vector{symbols::abbreviated(line.second),
+                                              report::format_percent(use.amount / sum),
+                                              symbols::abbreviated(most->first),
+                                              of.what.programs[line.first].name});
   }
   std::ranges::sort(rows, [](const auto& a, const auto& b) {
     return std::tuple(-a.first, a.second) < std::tuple(-b.first, b.second);

@@ -10,6 +10,7 @@
 #include "cli/verbs/report/kinds.hpp"
 #include "cli/verbs/report/node_matrix.hpp"
 #include "report/style.hpp"
+#include "symbols/names.hpp"
 #include "topology/machine_json.hpp"
 
 namespace nodewise::cli {
@@ -60,7 +61,7 @@ html::table moved_table(const json_field& all, std::string_view phase, std::stri
     if (lines == 0) {
       continue;
     }
-    auto& row = made.rows.emplace_back(std::vector{each.at("name").text()});
+    auto& row = made.rows.emplace_back(std::vector{symbols::abbreviated(each.at("name").text())});
     if (with_size) {
       row.push_back(report::format_bytes(each.at("bytes").whole_number()));
     }

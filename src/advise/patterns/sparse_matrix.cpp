@@ -95,10 +95,34 @@ suspicion describe_sparse_matrix(const analysis& of, const positions& sites) {
   return made;
 }
 
+cure library_matrix(const subject& of) {
+  const char* const runtime = of.tbb && !of.openmp ? "tbb" : "openmp";
+  return {"Nodewise",
+          "let nodewise::sparse_matrix adopt the arrays: it gives each thread rows of equally many "
+          "bytes and moves their pages to its node, with both vectors",
+          fmt::format("{}// include <nodewise/sparse.hpp> and <nodewise/{}.hpp>\n"
+                      "nodewise::{}_teams teams;\n"
+                      "const auto a = nodewise::sparse_matrix<T, Index, Offset>::adopt(\n"
+                      "    teams, columns, {{row_ptr, rows + 1}}, {{col_idx, entries}}, "
+                      "{{val, entries}});\n"
+                      "auto x = a.input_vector();\n"
+                      "auto y = a.output_vector();\n"
+                      "nodewise::multiply(teams, a, x, y); // y = A x\n",
+                      of.made, runtime, runtime)};
+}
+
+std::vector<cure> sparse_matrix_cures(const subject& of, const remedy& with) {
+  std::vector<cure> all = first_touch_loops(of, with);
+  if (of.takes_cpp()) {
+    all.push_back(library_matrix(of));
+  }
+  return all;
+}
+
 } // namespace
 
 const detector sparse_matrix(pattern::sparse_matrix, needs_faults | needs_uses | needs_objects,
-                             sparse_matrix_sites, describe_sparse_matrix, touch_in_parallel,
+                             sparse_matrix_sites, describe_sparse_matrix, sparse_matrix_cures,
                              {"touch val, col_idx and the result by rows, with the schedule of "
                               "the product, before filling them"});
 
