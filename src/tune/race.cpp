@@ -220,13 +220,14 @@ void race::start_confirmation() {
     finish(verdict::keep);
     return;
   }
-  leader_ = leader_of(order);
+  const ranked_row leader = leader_of(order);
+  leader_ = leader.candidate;
   entries_[*leader_].state = candidate_state::leader;
   const std::size_t most_so_far =
       std::max(entries_[todays].figures.size(), entries_[*leader_].figures.size());
   // A lead far beyond the known spread is confirmed by the fewest runs that can: three each.
   const bool far = raced && can_reject(fewest_that_reject, options_.error) &&
-                   at(todays) - at(*leader_) > spreads_of_a_far_lead * options_.most_spread;
+                   at(todays) - leader.at > spreads_of_a_far_lead * options_.most_spread;
   const std::size_t most_each = std::min({options_.most_runs - most_so_far, runs_left() / 2,
                                           far ? fewest_that_reject : options_.most_runs});
   trial_sizes_ = trial_blocks(most_each);
@@ -240,7 +241,7 @@ void race::start_confirmation() {
 
 /// The best but today's, or a pinned one that is as good as far as the noise shows, even if it was
 /// set aside after the last block.
-std::size_t race::leader_of(const std::vector<ranked_row>& order) const {
+ranked_row race::leader_of(const std::vector<ranked_row>& order) const {
   const ranked_row& best = order[order.front().candidate == todays ? 1 : 0];
   const std::size_t blocks = entries_[best.candidate].race_logs.size();
   std::vector<race_row> pinned;
@@ -252,13 +253,13 @@ std::size_t race::leader_of(const std::vector<ranked_row>& order) const {
     }
   }
   if (pinned.empty()) {
-    return best.candidate;
+    return best;
   }
   const double noise = spread();
   const ranked_row steady = ranked(pinned, noise).front();
   const double known_noise = std::isfinite(options_.most_spread) ? options_.most_spread / 2 : 0;
   const double hidden = std::max(error_between(steady, best, noise), known_noise);
-  return steady.at - best.at <= hidden ? steady.candidate : best.candidate;
+  return steady.at - best.at <= hidden ? steady : best;
 }
 
 void race::start_trial_block() {
