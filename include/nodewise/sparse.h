@@ -45,9 +45,9 @@ typedef void nodewise_runner(size_t workers, nodewise_part* part, void* work);
 /** Threads of the program, one for each thread of a layout. */
 typedef struct nodewise_teams nodewise_teams;
 
-/** Makes teams whose work `run` runs. While a thread works, it is bound to its place in the layout;
- * that costs no system call but a query if nodewise_bind_thread has bound it there before. The
- * layout may be freed afterwards. */
+/** Makes teams whose work `run` runs. A thread is bound to its place in the layout while it works,
+ * and restored afterwards. That costs tens of microseconds for each call, unless the program has
+ * bound its threads once with nodewise_bind_thread. The layout may be freed then. */
 NODEWISE_C_API int nodewise_teams_make(nodewise_teams** made, const nodewise_layout* layout,
                                        nodewise_runner* run);
 /** Frees teams. */
