@@ -119,6 +119,10 @@ class basic_node_teams {
   explicit basic_node_teams(const topology& where = topology::system(),
                             const layout_options& how = {})
       : runtime_(where, how) {}
+  /// Makes the runtime from other arguments.
+  template <class... Args>
+  explicit basic_node_teams(std::in_place_t, Args&&... args)
+      : runtime_(std::forward<Args>(args)...) {}
 
   /// Returns the workers and their nodes.
   [[nodiscard]] const thread_map& threads() const noexcept { return runtime_.threads(); }

@@ -12,8 +12,8 @@ module nodewise
   implicit none
   private
   public :: nodewise_allocate, nodewise_bind_thread, nodewise_block_cyclic, nodewise_blocked, &
-    nodewise_bound, nodewise_deallocate, nodewise_distribution, nodewise_error, nodewise_free, &
-    nodewise_layout, nodewise_make_layout, nodewise_memory, nodewise_migrate, nodewise_node, &
+    nodewise_bound, nodewise_check, nodewise_deallocate, nodewise_distribution, nodewise_error, &
+    nodewise_free, nodewise_layout, nodewise_make_layout, nodewise_memory, nodewise_migrate, nodewise_node, &
     nodewise_residency, nodewise_strip, nodewise_threads, nodewise_where
   public :: nodewise_close, nodewise_spread
 
@@ -22,14 +22,12 @@ module nodewise
 
   !> Which thread of a team runs where.
   type :: nodewise_layout
-    private
-    type(c_ptr) :: handle = c_null_ptr
+    type(c_ptr) :: handle = c_null_ptr !< for nodewise_sparse.f90
   end type nodewise_layout
 
   !> Which node owns which page.
   type :: nodewise_distribution
-    private
-    type(c_ptr) :: handle = c_null_ptr
+    type(c_ptr) :: handle = c_null_ptr !< for nodewise_sparse.f90
   end type nodewise_distribution
 
   !> The memory of an array that was allocated here.
@@ -164,7 +162,7 @@ contains
     if (present(how)) policy = how
     wanted = 0
     if (present(threads)) wanted = int(threads, c_size_t)
-    call check(layout_make_c(layout%handle, policy, wanted), stat)
+    call nodewise_check(layout_make_c(layout%handle, policy, wanted), stat)
   end subroutine nodewise_make_layout
 
   !> How many threads a layout has.
@@ -188,7 +186,7 @@ contains
     integer, intent(in) :: thread
     integer, intent(out), optional :: stat
 
-    call check(bind_thread_c(layout%handle, int(thread, c_size_t)), stat)
+    call nodewise_check(bind_thread_c(layout%handle, int(thread, c_size_t)), stat)
   end subroutine nodewise_bind_thread
 
   !> Every page on one node.
@@ -197,7 +195,7 @@ contains
     integer, intent(in) :: node
     integer, intent(out), optional :: stat
 
-    call check(bound_c(by%handle, int(node, c_int)), stat)
+    call nodewise_check(bound_c(by%handle, int(node, c_int)), stat)
   end subroutine nodewise_bound
 
   !> A block for each thread of a layout, on its node: what schedule(static) works on.
@@ -206,7 +204,7 @@ contains
     type(nodewise_layout), intent(in) :: layout
     integer, intent(out), optional :: stat
 
-    call check(blocked_c(by%handle, layout%handle), stat)
+    call nodewise_check(blocked_c(by%handle, layout%handle), stat)
   end subroutine nodewise_blocked
 
   !> Blocks of base pages dealt round over nodes; a block of 1 is interleaving.
@@ -216,7 +214,7 @@ contains
     integer, intent(in) :: block_pages
     integer, intent(out), optional :: stat
 
-    call check(block_cyclic_c(by%handle, int(nodes, c_int), size(nodes, kind=c_size_t), &
+    call nodewise_check(block_cyclic_c(by%handle, int(nodes, c_int), size(nodes, kind=c_size_t), &
       int(block_pages, c_size_t)), stat)
   end subroutine nodewise_block_cyclic
 
@@ -286,7 +284,7 @@ contains
     type(nodewise_distribution), intent(in) :: by
     integer, intent(out), optional :: stat
 
-    call check(region_migrate_c(memory%handle, by%handle), stat)
+    call nodewise_check(region_migrate_c(memory%handle, by%handle), stat)
   end subroutine nodewise_migrate
 
   !> Where the pages of an array are.
@@ -296,7 +294,7 @@ contains
     integer, intent(out), optional :: stat
 
     found = nodewise_residency(0, 0, 0, 0)
-    call check(where_c(memory%handle, found), stat)
+    call nodewise_check(where_c(memory%handle, found), stat)
   end subroutine nodewise_where
 
   !> The same as a picture: "0000111122223333  24.0 MiB, 100 % on its owner".
@@ -352,12 +350,13 @@ contains
     integer(c_int), parameter :: prefer = 0
 
     start = c_null_ptr
-    call check(region_make_c(memory%handle, int(n, c_size_t) * int(element_bytes, c_size_t), &
+    call nodewise_check(region_make_c(memory%handle, int(n, c_size_t) * int(element_bytes, c_size_t), &
       by%handle, prefer), stat)
     start = region_data_c(memory%handle)
   end subroutine make_memory
 
-  subroutine check(failed, stat)
+  !> For nodewise_sparse.f90: sets `stat`, or stops the program with the reason of a failure.
+  subroutine nodewise_check(failed, stat)
     integer(c_int), intent(in) :: failed
     integer, intent(out), optional :: stat
 
@@ -367,6 +366,6 @@ contains
       write (error_unit, '(2a)') 'nodewise: ', nodewise_error()
       error stop 1
     end if
-  end subroutine check
+  end subroutine nodewise_check
 
 end module nodewise

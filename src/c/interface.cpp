@@ -1,54 +1,30 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // The C interface: handles around values of the library, errors as text of the calling thread.
-#include <nodewise.h>
-
 #include <algorithm>
 #include <cstring>
-#include <exception>
 
 #include <fmt/core.h>
 
 #include <nodewise/affinity.hpp>
 #include <nodewise/region.hpp>
 #include <nodewise/strip.hpp>
-#include <nodewise/team_layout.hpp>
 
 #include "base/text.hpp"
+#include "c/handles.hpp"
 
 using namespace nodewise;
-
-struct nodewise_layout {
-  nodewise::team_layout value;
-};
-
-struct nodewise_distribution {
-  nodewise::extent_source extents;
-};
+using namespace nodewise::c;
 
 struct nodewise_region {
   nodewise::region value;
 };
 
-namespace {
+namespace nodewise::c {
 
-thread_local std::string last_error;
-
-/// 0, or 1 with the reason kept. No exception may leave for C or Fortran.
-template <class F>
-int guarded(F&& f) noexcept {
-  try {
-    f();
-    last_error.clear();
-    return 0;
-  } catch (const std::exception& e) {
-    try {
-      last_error = e.what();
-    } catch (...) {
-      last_error.clear();
-    }
-    return 1;
-  }
+std::string& last_error() noexcept {
+  thread_local std::string text;
+  return text;
 }
 
 void require(const void* handle, const char* what) {
@@ -59,6 +35,17 @@ void require(const void* handle, const char* what) {
   }
 }
 
+void write_text(const std::string& all, char* text, std::size_t room) {
+  require(room == 0 ? nullptr : text, "text");
+  const std::size_t length = std::min(all.size(), room - 1);
+  std::memcpy(text, all.data(), length);
+  text[length] = '\0';
+}
+
+} // namespace nodewise::c
+
+namespace {
+
 std::vector<node_id> nodes_of(const int* nodes, std::size_t count) {
   require(count == 0 ? &count : static_cast<const void*>(nodes), "list of nodes");
   std::vector<node_id> owners;
@@ -67,17 +54,10 @@ std::vector<node_id> nodes_of(const int* nodes, std::size_t count) {
   return owners;
 }
 
-template <distribution D>
-void make(nodewise_distribution** made, D by) {
-  require(made, "distribution");
-  *made = new nodewise_distribution{
-      [by = std::move(by)](std::size_t pages) { return by.extents(pages); }};
-}
-
 } // namespace
 
 const char* nodewise_error(void) {
-  return last_error.c_str();
+  return last_error().c_str();
 }
 
 int nodewise_layout_make(nodewise_layout** made, nodewise_bind how, std::size_t threads) {
@@ -114,31 +94,32 @@ int nodewise_bind_thread(const nodewise_layout* layout, std::size_t thread) {
 }
 
 int nodewise_bound(nodewise_distribution** made, int node) {
-  return guarded([&] { make(made, bound(node_id{node})); });
+  return guarded([&] { make_distribution(made, bound(node_id{node})); });
 }
 
 int nodewise_blocked(nodewise_distribution** made, const int* nodes, std::size_t count) {
-  return guarded([&] { make(made, blocked(nodes_of(nodes, count))); });
+  return guarded([&] { make_distribution(made, blocked(nodes_of(nodes, count))); });
 }
 
 int nodewise_blocked_by_threads(nodewise_distribution** made, const nodewise_layout* layout) {
   return guarded([&] {
     require(layout, "layout");
-    make(made, blocked(layout->value.owners()));
+    make_distribution(made, blocked(layout->value.owners()));
   });
 }
 
 int nodewise_block_cyclic(nodewise_distribution** made, const int* nodes, std::size_t count,
                           std::size_t block_pages) {
-  return guarded([&] { make(made, block_cyclic(nodes_of(nodes, count), block_pages)); });
+  return guarded(
+      [&] { make_distribution(made, block_cyclic(nodes_of(nodes, count), block_pages)); });
 }
 
 int nodewise_weighted(nodewise_distribution** made, const int* nodes, const std::uint32_t* weights,
                       std::size_t count) {
   return guarded([&] {
     require(weights, "list of weights");
-    make(made, weighted_blocks(nodes_of(nodes, count),
-                               std::vector<std::uint32_t>(weights, weights + count)));
+    make_distribution(made, weighted_blocks(nodes_of(nodes, count),
+                                            std::vector<std::uint32_t>(weights, weights + count)));
   });
 }
 
@@ -196,10 +177,6 @@ int nodewise_strip(const nodewise_region* region, std::size_t columns, char* tex
                    std::size_t room) {
   return guarded([&] {
     require(region, "region");
-    require(room == 0 ? nullptr : text, "text");
-    const std::string drawn = strip(region->value, columns);
-    const std::size_t length = std::min(drawn.size(), room - 1);
-    std::memcpy(text, drawn.data(), length);
-    text[length] = '\0';
+    write_text(strip(region->value, columns), text, room);
   });
 }

@@ -220,7 +220,8 @@ void race::start_confirmation() {
     finish(verdict::keep);
     return;
   }
-  const ranked_row leader = leader_of(order);
+  const ranked_row leader = leader_of(order, raced ? at(todays) - std::log1p(options_.equal)
+                                                   : std::numeric_limits<double>::infinity());
   leader_ = leader.candidate;
   entries_[*leader_].state = candidate_state::leader;
   const std::size_t most_so_far =
@@ -240,8 +241,8 @@ void race::start_confirmation() {
 }
 
 /// The best but today's, or a pinned one that is as good as far as the noise shows, even if it was
-/// set aside after the last block.
-ranked_row race::leader_of(const std::vector<ranked_row>& order) const {
+/// set aside after the last block. `most`: where it must be ahead of.
+ranked_row race::leader_of(const std::vector<ranked_row>& order, double most) const {
   const ranked_row& best = order[order.front().candidate == todays ? 1 : 0];
   const std::size_t blocks = entries_[best.candidate].race_logs.size();
   std::vector<race_row> pinned;
@@ -259,7 +260,7 @@ ranked_row race::leader_of(const std::vector<ranked_row>& order) const {
   const ranked_row steady = ranked(pinned, noise).front();
   const double known_noise = std::isfinite(options_.most_spread) ? options_.most_spread / 2 : 0;
   const double hidden = std::max(error_between(steady, best, noise), known_noise);
-  return steady.at - best.at <= hidden ? steady : best;
+  return steady.at - best.at <= hidden && steady.at < most ? steady : best;
 }
 
 void race::start_trial_block() {

@@ -154,7 +154,7 @@ class race {
   void start_block();
   void start_race_block();
   void start_confirmation();
-  [[nodiscard]] ranked_row leader_of(const std::vector<ranked_row>& order) const;
+  [[nodiscard]] ranked_row leader_of(const std::vector<ranked_row>& order, double most) const;
   void start_trial_block();
   void end_block();
   void end_race_block();

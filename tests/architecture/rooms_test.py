@@ -26,7 +26,7 @@ MAY_INCLUDE = {
     "bind": {"base", "sys", "topology"},
     "parallel": {"base", "sys", "topology", "place", "bind", "arithmetic"},
     "sparse": {"base", "topology", "place", "bind", "arithmetic", "parallel"},
-    "c": {"base", "topology", "place", "bind"},
+    "c": {"base", "topology", "place", "bind", "parallel", "sparse"},
     "spec": {"base", "sys", "topology"},
     "launch": {"base", "sys", "topology", "place", "bind", "spec", "plan", "placement", "kind",
                "protocol", "marker"},
@@ -99,7 +99,7 @@ PUBLIC = {
 # The two bring a runtime of threads with them, which the umbrella's readers may not have.
 # Old names of headers have no place under it either.
 NOT_UNDER_IT = {"export.hpp", "openmp.hpp", "tbb.hpp", "detail", "roster.hpp", "interference.hpp"}
-C_INTERFACE = "include/nodewise.h"
+C_INTERFACE = {"include/nodewise.h", "include/nodewise/sparse.h"}
 MARKER = "include/nodewise/marker.h"  # for C programs, so under no umbrella of ours
 INCLUDE = re.compile(r'^\s*#\s*include\s+[<"]([^>"]+)[>"]', re.MULTILINE)
 
@@ -109,7 +109,7 @@ def room_of(path):
     parts = pathlib.PurePosixPath(path).parts
     if path == MARKER:
         return "marker"
-    if path == C_INTERFACE:
+    if path in C_INTERFACE:
         return "c"
     if path.startswith("lab/counter/"):
         return "counter"

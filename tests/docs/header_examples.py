@@ -23,7 +23,7 @@ WITHOUT = {
     "nodewise/roster.hpp": "an old name: it only includes another header",
 }
 FEWEST_LINES, MOST_LINES = 3, 12
-INCLUDE = re.compile(r"#include <(nodewise/[\w/.]+)>")
+INCLUDE = re.compile(r"#include <(nodewise(?:/[\w/]+)?\.\w+)>")
 STANDARD = ("algorithm atomic cstddef cstdio cstring filesystem functional map memory memory_resource numeric span "
             "string string_view thread vector").split()  # fmt: skip
 STANDARD_C = ("stddef.h", "stdio.h", "string.h")

@@ -2,6 +2,7 @@
 //
 // Plans, what is not worth the work, and what must hold of any advice.
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <random>
 

@@ -2,6 +2,7 @@
 //
 // Races from the first run to the verdict, over figures that are known or drawn.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -325,6 +326,9 @@ TEST(TuneRace, APinnedSettingLeadsWithinHalfOfTheKnownNoise) {
   };
   EXPECT_EQ(leader_with(0.735), 2U) << "it was set aside";
   EXPECT_EQ(leader_with(0.75), 1U);
+  race one({.candidates = 3, .pinned = {2}, .most_spread = 0.12});
+  drive(one, [&](const run_request& run) { return std::array{1.0, 0.96, 1.01}.at(run.candidate); });
+  EXPECT_EQ(one.leader(), 1U) << "the pinned one is slower than today's";
 }
 
 TEST(TuneRace, OneDisturbedRunDoesNotLoseTheBest) {
