@@ -241,7 +241,7 @@ void race::start_confirmation() {
 }
 
 /// The best but today's, or a pinned one that is as good as far as the noise shows, even if it was
-/// set aside after the last block. `most`: where it must be ahead of.
+/// set aside after the last block. Its location is below `most`.
 ranked_row race::leader_of(const std::vector<ranked_row>& order, double most) const {
   const ranked_row& best = order[order.front().candidate == todays ? 1 : 0];
   const std::size_t blocks = entries_[best.candidate].race_logs.size();

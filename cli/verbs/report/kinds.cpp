@@ -5,9 +5,10 @@
 #include <array>
 #include <map>
 
-#include "base/text.hpp"
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
+
+#include "base/text.hpp"
 
 namespace nodewise::cli {
 

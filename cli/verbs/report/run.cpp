@@ -2,12 +2,12 @@
 #include "cli/verbs/report/run.hpp"
 
 #include <algorithm>
-#include <set>
 #include <span>
 
 #include <fmt/core.h>
 
 #include "base/text.hpp"
+#include "cli/verbs/report/arrays_picture.hpp"
 #include "cli/verbs/report/fields.hpp"
 #include "cli/verbs/report/kinds.hpp"
 #include "report/style.hpp"
@@ -18,8 +18,6 @@ namespace nodewise::cli {
 namespace {
 
 using html::cell_kind;
-
-constexpr std::size_t most_objects_drawn = 12;
 
 /// Of the located pages of all objects; nullopt if none has the share.
 std::optional<double> share_of_all(const shown_run& of,
@@ -94,33 +92,15 @@ html::table objects_table(const shown_run& of) {
 }
 
 drawing::picture objects_picture(std::span<const shown_object> drawn) {
-  constexpr double margin = 8;
-  std::set<node_id, unknown_last> nodes;
+  std::vector<drawn_array> rows;
   for (const shown_object& each : drawn) {
-    for (const drawing::strip_run& run : each.where.runs) {
-      nodes.insert(run.shares.front().first);
-    }
+    rows.push_back({fmt::format("{}, {}", each.name, bytes_words(each.bytes)),
+                    {{std::max(each.pages, std::uint64_t{1}), {each.where}}}});
   }
-  std::vector<node_id> key_nodes(nodes.begin(), nodes.end());
-  drawing::picture made;
-  made.title = "Where the pages of the largest objects are";
-  made.description = "A strip for each object, coloured by node; the table below has the numbers.";
-  const drawing::area key = draw_key(made.content, {margin, margin}, key_nodes);
-  double y = key.bottom() + margin;
-  double right = key.right();
-  for (const shown_object& each : drawn) {
-    const std::string title = fmt::format("{}, {}", each.name, bytes_words(each.bytes));
-    y += drawing::text_size;
-    made.content.text({margin, y}, title, {.strong = true});
-    const drawing::area strip =
-        draw(made.content, {margin, y + margin},
-             drawing::strips{std::max(each.pages, std::uint64_t{1}), {each.where}});
-    right = std::max({right, strip.right(), margin + drawing::width_of(title, {.strong = true})});
-    y = strip.bottom() + margin;
-  }
-  made.width = right + margin;
-  made.height = y;
-  return made;
+  return picture_of_arrays("Where the pages of the largest objects are",
+                           "A strip for each object, coloured by node; the table below has the "
+                           "numbers.",
+                           rows);
 }
 
 void add_objects(const shown_run& of, report_page& into) {
@@ -129,7 +109,7 @@ void add_objects(const shown_run& of, report_page& into) {
     made.paragraph("No large object was seen.");
     return;
   }
-  const std::size_t drawn = std::min(most_objects_drawn, of.objects.size());
+  const std::size_t drawn = std::min(most_arrays_drawn, of.objects.size());
   into.add_figure(made, "objects", objects_picture(std::span(of.objects).first(drawn)),
                   "Each object from its first page to its last. Grey: the node is unknown, or the "
                   "part has pages on several nodes. Dashed: not in memory.",
