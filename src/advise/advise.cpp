@@ -183,7 +183,7 @@ class search {
       made.worth.note = "if all data were local; no such placement was found";
     }
     add_code(of_, sites, made);
-    made.cures = by.cures(subject_of(of_, sites), by.with);
+    made.cures = by.cures(subject_of(of_, sites, made), by.with);
     if (!made.entries.empty()) {
       made.cures.push_back(
           {"command",

@@ -29,6 +29,19 @@ language language_of(const std::string& file) {
   return fortran ? language::fortran : language::cpp;
 }
 
+/// Lines of the program with more than a trifle of all: "cg.c:33, cg.c:34 and cg.c:38"; empty if
+/// no line is known.
+std::string main_places(const std::vector<code_share>& code) {
+  constexpr double trifle = 0.05;
+  std::vector<std::string> places;
+  for (const code_share& each : code) {
+    if (each.where.line > 0 && each.share >= trifle) {
+      places.push_back(profile::label_of(each.where));
+    }
+  }
+  return places.empty() ? "" : list_of(places);
+}
+
 std::string openmp_loop(const subject& of, const char* schedule, const std::string& body) {
   return of.is_fortran() ? fmt::format("!$omp parallel do schedule({})\ndo i = 1, n\n"
                                        "  {}(i) = 0\nend do\n",
@@ -193,7 +206,7 @@ const profile::frame* first_toucher(const profile::object& what) {
   return what.touches.empty() ? nullptr : profile::own_frame(what.touches.front().where);
 }
 
-subject subject_of(const analysis& of, const positions& sites) {
+subject subject_of(const analysis& of, const positions& sites, const finding& wrong) {
   subject made;
   if (sites.empty()) {
     return made;
@@ -213,14 +226,20 @@ subject subject_of(const analysis& of, const positions& sites) {
   for (const profile::frame* const code : {own, toucher}) {
     made.in = code != nullptr && code->line > 0 ? language_of(code->file) : made.in;
   }
-  const auto comment = [&](const char* what_is, const profile::frame* code) {
-    return code == nullptr || code->line <= 0
-               ? std::string()
-               : fmt::format("{} {} at {}\n", made.is_fortran() ? "!" : "//", what_is,
-                             profile::label_of(*code));
-  };
-  made.made = comment("allocated", own);
-  made.touched = comment("first touched", toucher);
+  const char* const mark = made.is_fortran() ? "!" : "//";
+  if (sites.size() > 1 || !is_identifier(what.name)) {
+    made.touched = fmt::format("{} {} stands for {}{}\n", mark, made.array,
+                               sites.size() > 1 ? "each of " : "", names_of(of, sites));
+  }
+  if (own != nullptr && own->line > 0) {
+    made.made = fmt::format("{} allocated at {}\n", mark, profile::label_of(*own));
+  }
+  for (const auto& [what_is, code] :
+       {std::pair("first touched", &wrong.first_touched), std::pair("used", &wrong.used)}) {
+    if (const std::string places = main_places(*code); !places.empty()) {
+      made.touched += fmt::format("{} {} at {}\n", mark, what_is, places);
+    }
+  }
   return made;
 }
 

@@ -20,7 +20,9 @@ enum class language { unknown, c, cpp, fortran };
 struct subject {
   std::string array = "a"; ///< its symbol, if it has one
   std::string made;        ///< a comment, "// allocated at solver.c:41\n", or empty
-  std::string touched;     ///< a comment, "// first touched at solver.c:52\n", or empty
+  /// Comments, "// a stands for solver.c:41\n// first touched at solver.c:52\n// used at
+  /// solver.c:60 and solver.c:71\n", or empty. The schedule of the loops that use the array is the one to copy.
+  std::string touched;
   language in = language::unknown;
   bool openmp = true;
   bool tbb = false;
@@ -34,8 +36,8 @@ struct subject {
 
 /// The code that touched most of the object's pages first; nullptr if unknown.
 [[nodiscard]] const profile::frame* first_toucher(const profile::object& what);
-/// From the code that touches the first of these sites' objects, and the program's runtimes.
-[[nodiscard]] subject subject_of(const analysis& of, const positions& sites);
+/// From the first of these sites' objects, the code of the finding, and the program's runtimes.
+[[nodiscard]] subject subject_of(const analysis& of, const positions& sites, const finding& what);
 
 /// What fixes have in common.
 struct remedy {

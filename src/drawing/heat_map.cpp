@@ -61,9 +61,11 @@ class painter {
     y += margin + text_size;
     draw_column_labels(y);
     y += margin;
+    const double top = y;
     for (std::size_t row = 0; row < what_.rows.size(); ++row, y += field_height_) {
       draw_row(row, y);
     }
+    into_.outline({x_of(0), top, x_of(what_.columns.size()) - x_of(0), y - top});
     return {at_.x, at_.y, width_, y - at_.y};
   }
 

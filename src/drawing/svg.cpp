@@ -30,12 +30,12 @@ constexpr std::array anchor_names = {"start", "middle", "end"};
 constexpr std::string_view light_styles =
     "text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif}"
     ".text{fill:#1c2430}.faint{fill:#5b6675}.paper{fill:#fff}"
-    ".frame{fill:none;stroke:#d5dae0}"
+    ".frame{fill:none;stroke:#d5dae0}.outline{fill:none;stroke:#aab3bf}"
     ".field{fill:#fff;stroke:#aab3bf}.missing{fill:none;stroke:#aab3bf;stroke-dasharray:2 2}";
 /// What differs in the dark.
 constexpr std::string_view dark_styles =
     ".text{fill:#e8ecf1}.faint{fill:#a3adb9}.paper{fill:#161b22}"
-    ".frame{stroke:#343c47}"
+    ".frame{stroke:#343c47}.outline{stroke:#4d5866}"
     ".field{fill:#161b22;stroke:#4d5866}.missing{stroke:#4d5866}";
 
 std::string style_element(std::string_view rules_of_dark_viewers) {
@@ -90,6 +90,10 @@ double width_of(std::string_view text, const text_look& look) {
 void svg::field(const area& where, std::string_view fill) {
   body_ += fill.empty() ? fmt::format("<rect class=\"field\" {} rx=\"3\"/>\n", place_of(where))
                         : fmt::format("<rect {} fill=\"{}\"/>\n", place_of(where), escaped(fill));
+}
+
+void svg::outline(const area& where) {
+  body_ += fmt::format("<rect class=\"outline\" {}/>\n", place_of(where));
 }
 
 void svg::missing_field(const area& where) {

@@ -49,6 +49,8 @@ class svg {
  public:
   /// A field with a frame. `fill`: a colour of its own; empty: that of the paper.
   void field(const area& where, std::string_view fill = {});
+  /// Around fields of other colours, one of which may be like that of the paper.
+  void outline(const area& where);
   /// For a value that does not exist.
   void missing_field(const area& where);
   /// Through all of them.

@@ -54,6 +54,23 @@ std::string table_text(const table& what, std::string_view attributes) {
   return text;
 }
 
+/// Words with hyphens stay whole where a line breaks: the reader sees "--write-plan", not "--" at
+/// the end of a line.
+std::string code_text(std::string_view line) {
+  std::string text;
+  while (!line.empty()) {
+    const std::size_t end = std::min(line.find(' '), line.size());
+    const std::string_view word = line.substr(0, end);
+    text += word.find('-') == std::string_view::npos
+                ? escaped(word)
+                : fmt::format("<span class=\"word\">{}</span>", escaped(word));
+    const std::size_t next = std::min(line.find_first_not_of(' ', end), line.size());
+    text.append(next - end, ' ');
+    line.remove_prefix(next);
+  }
+  return text;
+}
+
 } // namespace
 
 section::section(std::string id, std::string title)
@@ -92,7 +109,7 @@ void section::facts(const std::vector<std::pair<std::string, std::string>>& all)
 
 void section::command(std::string_view line) {
   elements_ +=
-      fmt::format("<pre class=\"command\"><code data-copy>{}</code></pre>\n", escaped(line));
+      fmt::format("<pre class=\"command\"><code data-copy>{}</code></pre>\n", code_text(line));
 }
 
 void section::code(std::string_view what) {
@@ -100,7 +117,7 @@ void section::code(std::string_view what) {
   elements_ += "<pre><code data-copy>";
   while (!what.empty()) {
     const std::size_t end = std::min(what.find('\n'), what.size());
-    elements_ += escaped(what.substr(0, end)) + (end < what.size() ? "\n" : "");
+    elements_ += code_text(what.substr(0, end)) + (end < what.size() ? "\n" : "");
     what.remove_prefix(std::min(end + 1, what.size()));
   }
   elements_ += "</code></pre>\n";

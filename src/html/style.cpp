@@ -56,6 +56,7 @@ pre {
   padding: 0.6rem 0.8rem; overflow-x: auto; white-space: pre-wrap; overflow-wrap: anywhere;
 }
 article pre { background: var(--paper); }
+pre .word { display: inline-block; max-width: 100%; }
 figure { margin: 1rem 0; }
 .scroll { overflow-x: auto; }
 .scroll:focus-visible, a:focus-visible, summary:focus-visible { outline: 2px solid var(--accent); }
@@ -74,6 +75,7 @@ svg { display: block; }
 svg text { font-family: inherit; }
 svg .text { fill: var(--ink); } svg .faint { fill: var(--faint); }
 svg .field { fill: var(--paper); stroke: var(--line); }
+svg .outline { fill: none; stroke: var(--line); }
 svg .frame { fill: none; stroke: var(--line); opacity: 0.5; }
 svg .missing { fill: none; stroke: var(--line); stroke-dasharray: 2 2; }
 @media print {

@@ -9,6 +9,7 @@ from pathlib import Path
 from command import CommandTest, nodewise
 
 HOSTILE = "</title><script>alert(1)</script>\"'&\x1b[2J\u202e\n"
+WORD = "span of a word"
 VOID = {"meta", "rect", "path", "circle", "br", "line"}
 
 
@@ -31,7 +32,9 @@ class Page(html.parser.HTMLParser):
             self.row = []
         if tag in ("td", "th"):
             self.row.append("")
-        if tag not in VOID:
+        if ("class", "word") in attributes:  # a part of the text around it
+            self.open.append(WORD)
+        elif tag not in VOID:
             self.open.append(tag)
             self.texts.setdefault(tag, []).append("")
 
@@ -39,14 +42,14 @@ class Page(html.parser.HTMLParser):
         pass
 
     def handle_endtag(self, tag):
-        assert self.open.pop() == tag, tag
+        assert self.open.pop() in (tag, WORD), tag
         if tag == "tr":
             self.tables.setdefault(self.caption, []).append(self.row)
 
     def handle_data(self, data):
         if not self.open:
             return
-        self.texts[self.open[-1]][-1] += data
+        self.texts[next(each for each in reversed(self.open) if each != WORD)][-1] += data
         if "caption" in self.open:
             self.caption += data
         if "td" in self.open or "th" in self.open:

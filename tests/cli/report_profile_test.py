@@ -109,8 +109,9 @@ class OverTime(ReportTest):
         for document, words in ((counted(), "the lab counts cache lines without their times"),
                                 (unused(), "accesses were not sampled"), (sampled(), "no times of accesses")):
             page = self.page_of(document)
-            self.assertTrue(any("The remote share over time is unavailable" in each and words in each for each in page.texts["p"]))
-            self.assertTrue(any("Where threads were over time is unavailable" in each for each in page.texts["p"]))
+            self.assertTrue(any("the remote share over time: " in each and words in each for each in page.texts["li"]))
+            self.assertTrue(any("where threads were over time: " in each for each in page.texts["li"]))
+            self.assertNotIn("time", page.ids)
 
     def test_damaged_times_are_refused(self):
         for field, value in (("interval_s", -1), ("uses_in_time", ["3+1 0/0"]), ("uses_in_time", ["127+2 0/0:1"]),
@@ -277,6 +278,12 @@ class LineToType(ReportTest):
         self.assertIn(f"nodewise report '{file}'", seen)
         self.assertNotIn("nodewise report", on_a_terminal("topo", "--input", "lab:2x2").decode())
         self.assertNotIn("nodewise report", self.expect(0, "topo", "--input", "lab:2x2", "-o", str(file)).stdout)
+
+    def test_after_a_run_it_follows_what_verify_prints(self):
+        file = self.folder / "run.json"
+        placed = ("run", "--memory", "local", "-o", str(file))
+        self.assertIn(f"nodewise report {file}", on_a_terminal(*placed, "--verify", "--", "true").decode())
+        self.assertNotIn("nodewise report", on_a_terminal(*placed, "--", "true").decode())
 
 
 class Input(ReportTest):

@@ -85,5 +85,13 @@ TEST(HtmlSection, CodeKeepsItsLines) {
   EXPECT_THAT(made.elements(), HasSubstr(">a\nb\n</code>"));
 }
 
+TEST(Section, WordsOfCodeWithHyphensAreNotDivided) {
+  section made("s", "S");
+  made.code("if  (x < 1)\nrun --plan  p.json -- ./a");
+  EXPECT_THAT(made.elements(),
+              HasSubstr(">if  (x &lt; 1)\nrun <span class=\"word\">--plan</span>  p.json "
+                        "<span class=\"word\">--</span> ./a</code>"));
+}
+
 } // namespace
 } // namespace nodewise::html

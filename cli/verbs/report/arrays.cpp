@@ -59,7 +59,7 @@ class array_sums {
   node_matrix* between_;
 };
 
-/// The line whose first touches have most pages.
+/// The line whose first touches have most pages, and how many others there are.
 std::string touched_at(const shown_array& what, const profile::program& in) {
   std::map<std::string, std::uint64_t> pages;
   for (const std::size_t position : what.objects) {
@@ -71,7 +71,9 @@ std::string touched_at(const shown_array& what, const profile::program& in) {
   }
   const auto most =
       std::ranges::max_element(pages, {}, [](const auto& each) { return each.second; });
-  return most == pages.end() ? "" : most->first;
+  const std::string others =
+      pages.size() > 1 ? " and " + counted(pages.size() - 1, "other line") : "";
+  return most == pages.end() ? "" : most->first + others;
 }
 
 std::vector<shown_array> arrays_of(const profile::program& in, std::size_t position,

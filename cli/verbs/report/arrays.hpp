@@ -27,7 +27,7 @@ struct shown_array {
   double remote = 0;                  ///< of `known`
   std::map<node_id, double> pages_on; ///< `unknown_node`: not known
   std::map<node_id, double> used_by;  ///< by the threads' nodes
-  std::string touched_at;             ///< the line that first touched most of it; may be empty
+  std::string touched_at;             ///< the line that first touched most of it, "and 2 other lines"; may be empty
 
   [[nodiscard]] std::optional<double> remote_share() const {
     return known > 0 ? std::optional(remote / known) : std::nullopt;

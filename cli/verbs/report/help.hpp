@@ -29,7 +29,7 @@ inline constexpr std::array report_examples = {
     example{"nodewise report before.json node.json -o ticket.html",
             "one page of a profile and of what `nodewise measure -o node.json` measured"},
     example{"nodewise report before.json after.json -o change.html",
-            "compare two profiles: arrays and findings before and after"},
+            "compare two profiles, measurements or files of counted traffic"},
     example{"nodewise report before.json --figure arrays -o arrays.svg",
             "write the picture of the arrays alone"},
     example{"nodewise report before.json --figure arrays --picture",

@@ -22,17 +22,18 @@ struct kind_of_result {
   void (*compare)(const result_file& before, const result_file& after, report_page& into) = nullptr;
 };
 
-constexpr std::array kinds = {kind_of_result{"nodewise/profile/", add_profile, compare_profiles},
-                              kind_of_result{"nodewise/run/", add_run},
-                              kind_of_result{"nodewise/machine/", add_machine},
-                              kind_of_result{"nodewise/topology/", add_machine},
-                              kind_of_result{"nodewise/measurement/", add_measurement},
-                              kind_of_result{"nodewise/traffic/", add_counted_traffic},
-                              kind_of_result{"nodewise/tune/", add_tune},
-                              kind_of_result{"nodewise/prediction/", add_prediction},
-                              kind_of_result{"nodewise/doctor/", add_examination},
-                              kind_of_result{"nodewise/pages/", add_pages},
-                              kind_of_result{"nodewise/comparison/", add_comparison}};
+constexpr std::array kinds = {
+    kind_of_result{"nodewise/profile/", add_profile, compare_profiles},
+    kind_of_result{"nodewise/run/", add_run},
+    kind_of_result{"nodewise/machine/", add_machine},
+    kind_of_result{"nodewise/topology/", add_machine},
+    kind_of_result{"nodewise/measurement/", add_measurement, compare_measurements},
+    kind_of_result{"nodewise/traffic/", add_counted_traffic, compare_counted_traffic},
+    kind_of_result{"nodewise/tune/", add_tune},
+    kind_of_result{"nodewise/prediction/", add_prediction},
+    kind_of_result{"nodewise/doctor/", add_examination},
+    kind_of_result{"nodewise/pages/", add_pages},
+    kind_of_result{"nodewise/comparison/", add_comparison}};
 
 /// In the order of `html::cell_kind`.
 constexpr std::array kind_words = {"text", "number", "code"};

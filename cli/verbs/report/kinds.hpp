@@ -67,6 +67,9 @@ void add_comparison(const json_field& document, report_page& into);
 
 /// What changed between two results of one kind. Adds nothing if they are parts of one result.
 void compare_profiles(const result_file& before, const result_file& after, report_page& into);
+void compare_measurements(const result_file& before, const result_file& after, report_page& into);
+void compare_counted_traffic(const result_file& before, const result_file& after,
+                             report_page& into);
 
 /// The section with the machine as a picture.
 void add_machine_section(const topology& what, const std::vector<std::string>& remarks,

@@ -96,16 +96,16 @@ void add_all_threads(const profile::program& in, const time_scale& scale, drawin
   }
 }
 
-void add_threads_in_time(const profile_parts& of, html::section& made, report_page& into) {
+std::size_t all_threads_seen(const profile::profile& of) {
   std::size_t seen = 0;
-  for (const profile::program& each : of.what.programs) {
+  for (const profile::program& each : of.programs) {
     seen += threads_seen(each);
   }
-  if (seen == 0) {
-    made.paragraph("Where threads were over time is unavailable: the profile has no times at which "
-                   "threads were seen.");
-    return;
-  }
+  return seen;
+}
+
+void add_threads_in_time(const profile_parts& of, std::size_t seen, html::section& made,
+                         report_page& into) {
   const time_scale scale(of.what);
   const bool each_alone = seen <= most_threads_drawn;
   std::vector<drawn_array> rows;
@@ -170,55 +170,80 @@ std::string why_no_times(const profile::profile& of) {
              : "too few accesses with a known node of their memory were sampled";
 }
 
-void add_remote_in_time(const profile_parts& of, html::section& made, report_page& into) {
-  constexpr double enough = 20; // accesses; the share of fewer says little
-  drawing::chart drawn{"Remote share of the sampled accesses", {"time (s)"}, {"remote (%)"}, {}};
-  html::table numbers{"Sampled accesses over time",
-                      {{"program"},
-                       {"time", cell_kind::number},
-                       {"local", cell_kind::number},
-                       {"remote", cell_kind::number},
-                       {"unknown", cell_kind::number}},
-                      {}};
-  for (const profile::program& each : of.what.programs) {
+constexpr double enough_accesses = 20; // the share of fewer says little
+
+struct remote_in_time {
+  drawing::chart drawn; ///< a line for each program with enough accesses; may have none
+  html::table numbers;
+};
+
+remote_in_time remote_shares_in_time(const profile::profile& of) {
+  remote_in_time made{{"Remote share of the sampled accesses", {"time (s)"}, {"remote (%)"}, {}},
+                      {"Sampled accesses over time",
+                       {{"program"},
+                        {"time", cell_kind::number},
+                        {"local", cell_kind::number},
+                        {"remote", cell_kind::number},
+                        {"unknown", cell_kind::number}},
+                       {}}};
+  std::vector<drawing::chart_line>& lines = made.drawn.lines;
+  for (const profile::program& each : of.programs) {
     drawing::chart_line line{
-        each.name, drawing::node_colour(node_id{static_cast<int>(drawn.lines.size() % 8)}), {}};
+        each.name, drawing::node_colour(node_id{static_cast<int>(lines.size() % 8)}), {}};
     for (const auto& [time_s, sum] : sums_in(each)) {
-      numbers.rows.push_back({each.name, fmt::format("{:.3g} s", time_s),
-                              fmt::format("{:g}", sum.local), fmt::format("{:g}", sum.remote),
-                              fmt::format("{:g}", sum.unknown)});
-      if (sum.local + sum.remote >= enough) {
+      made.numbers.rows.push_back({each.name, fmt::format("{:.3g} s", time_s),
+                                   fmt::format("{:g}", sum.local), fmt::format("{:g}", sum.remote),
+                                   fmt::format("{:g}", sum.unknown)});
+      if (sum.local + sum.remote >= enough_accesses) {
         line.points.push_back({time_s, sum.remote / (sum.local + sum.remote) * 100});
       }
     }
     if (!line.points.empty()) {
-      drawn.lines.push_back(std::move(line));
+      lines.push_back(std::move(line));
     }
   }
-  if (drawn.lines.empty()) {
-    made.paragraph(
-        fmt::format("The remote share over time is unavailable: {}.", why_no_times(of.what)));
-    return;
-  }
+  return made;
+}
+
+void add_remote_in_time(const remote_in_time& of, html::section& made, report_page& into) {
   into.add_figure(
-      made, "remote-in-time", pictured("Remote share over time", "A line for each program.", drawn),
+      made, "remote-in-time",
+      pictured("Remote share over time", "A line for each program.", of.drawn),
       fmt::format("Of sampled accesses, in intervals with at least {:g} of them. The kernel "
                   "samples the pages in turn, so an interval shows the pages whose turn it was.",
-                  enough),
-      numbers, &drawn);
+                  enough_accesses),
+      of.numbers, &of.drawn);
 }
 
 } // namespace
 
-void add_over_time(const profile_parts& of, report_page& into) {
+std::vector<std::string> add_over_time(const profile_parts& of, report_page& into) {
+  std::vector<std::string> unavailable;
+  const std::size_t threads = all_threads_seen(of.what);
+  const remote_in_time remote = remote_shares_in_time(of.what);
+  if (threads == 0) {
+    unavailable.emplace_back("where threads were over time: the profile has no times at which "
+                             "threads were seen");
+  }
+  if (remote.drawn.lines.empty()) {
+    unavailable.push_back("the remote share over time: " + why_no_times(of.what));
+  }
+  if (threads == 0 && remote.drawn.lines.empty()) {
+    return unavailable;
+  }
   html::section& made = into.add_section("time", "Over time");
-  add_threads_in_time(of, made, into);
-  add_remote_in_time(of, made, into);
+  if (threads > 0) {
+    add_threads_in_time(of, threads, made, into);
+  }
+  if (!remote.drawn.lines.empty()) {
+    add_remote_in_time(remote, made, into);
+  }
   if (of.is_counted()) {
     made.remark(
         "Times are those of the virtual machine. It runs the program many times slower than "
         "a real machine, and not evenly: the order of events is right, lengths are not.");
   }
+  return unavailable;
 }
 
 } // namespace nodewise::cli

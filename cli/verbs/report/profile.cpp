@@ -109,7 +109,8 @@ void add_threads(const profile_parts& of, report_page& into) {
   made.long_table(into.add_table("threads", all), all);
 }
 
-void add_evidence(const profile_parts& of, report_page& into) {
+void add_evidence(const profile_parts& of, std::vector<std::string> unavailable,
+                  report_page& into) {
   html::section& made = into.add_section("evidence", "What was seen, and what was not");
   const profile::evidence& seen = of.what.seen;
   made.facts(
@@ -121,9 +122,11 @@ void add_evidence(const profile_parts& of, report_page& into) {
        {"samples lost", fmt::format("{}", seen.lost_samples)},
        {"observer", fmt::format("{:.2f} s of processor time during a run of {:.2f} s",
                                 of.what.cost.observer_s, of.what.cost.wall_s)}});
-  if (!seen.missing.empty()) {
+  std::vector<std::string> missing = seen.missing;
+  std::ranges::move(unavailable, std::back_inserter(missing));
+  if (!missing.empty()) {
     made.heading("Not seen");
-    made.list(seen.missing);
+    made.list(missing);
   }
   std::vector<std::string> rest;
   for (const advise::unexamined& each : of.found.not_asked) {
@@ -163,10 +166,10 @@ void add_profile(const json_field& document, report_page& into) {
   add_findings(parts, into);
   add_arrays(parts, into);
   add_traffic(parts, into);
-  add_over_time(parts, into);
+  std::vector<std::string> unavailable = add_over_time(parts, into);
   add_threads(parts, into);
   add_lines(parts, into);
-  add_evidence(parts, into);
+  add_evidence(parts, std::move(unavailable), into);
 }
 
 } // namespace nodewise::cli

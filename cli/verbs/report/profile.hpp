@@ -43,10 +43,12 @@ void add_summary(const profile_parts& of, report_page& page, html::section& into
 void add_findings(const profile_parts& of, report_page& into);
 void add_arrays(const profile_parts& of, report_page& into);
 void add_traffic(const profile_parts& of, report_page& into);
-/// Where threads were, and how much was remote, from the beginning of the run to its end.
-void add_over_time(const profile_parts& of, report_page& into);
+/// Where threads were, and how much was remote, from the beginning of the run to its end. Adds
+/// nothing if both are unknown. Returns what is missing and why.
+[[nodiscard]] std::vector<std::string> add_over_time(const profile_parts& of, report_page& into);
 void add_threads(const profile_parts& of, report_page& into);
 void add_lines(const profile_parts& of, report_page& into);
-void add_evidence(const profile_parts& of, report_page& into);
+/// `unavailable`: what other sections could not show.
+void add_evidence(const profile_parts& of, std::vector<std::string> unavailable, report_page& into);
 
 } // namespace nodewise::cli

@@ -9,6 +9,7 @@
 #include "cli/verbs/report/fields.hpp"
 #include "cli/verbs/report/kinds.hpp"
 #include "cli/verbs/report/node_matrix.hpp"
+#include "cli/verbs/report/traffic.hpp"
 #include "report/style.hpp"
 #include "symbols/names.hpp"
 #include "topology/machine_json.hpp"
@@ -18,14 +19,6 @@ namespace nodewise::cli {
 namespace {
 
 using html::cell_kind;
-
-constexpr std::array<std::string_view, 2> phase_words = {"init", "use"};
-
-/// 0..1; nullopt: nothing moved, or its place is unknown.
-std::optional<double> local_share(const json_field& phase) {
-  const json_field share = phase.at("local");
-  return share.is_text() ? std::nullopt : std::optional(share.number());
-}
 
 node_matrix lines_between(const json_field& document, std::string_view judged) {
   node_matrix between;
@@ -54,32 +47,19 @@ html::table moved_table(const json_field& all, std::string_view phase, std::stri
   made.columns.push_back({"remote lines", cell_kind::number});
   made.columns.push_back({"lines", cell_kind::number});
   for (const json_field& each : all.elements()) {
-    const json_field moved = each.at(phase);
-    const std::uint64_t remote = moved.at("remote_lines").whole_number();
-    const std::uint64_t lines =
-        remote + moved.at("local_lines").whole_number() + moved.at("unknown_lines").whole_number();
-    if (lines == 0) {
+    const moved_lines moved = moved_lines_in(each.at(phase));
+    if (moved.all == 0) {
       continue;
     }
     auto& row = made.rows.emplace_back(std::vector{symbols::abbreviated(each.at("name").text())});
     if (with_size) {
       row.push_back(report::format_bytes(each.at("bytes").whole_number()));
     }
-    row.push_back(report::format_percent(local_share(moved), "unavailable"));
-    row.push_back(fmt::format("{}", remote));
-    row.push_back(fmt::format("{}", lines));
+    row.push_back(report::format_percent(moved.local_share, "unavailable"));
+    row.push_back(fmt::format("{}", moved.remote));
+    row.push_back(fmt::format("{}", moved.all));
   }
   return made;
-}
-
-std::string programs_of(const json_field& document) {
-  std::vector<std::string> names;
-  for (const json_field& each : document.at("programs").elements()) {
-    if (std::string name = each.at("name").text(); !name.empty()) {
-      names.push_back(std::move(name));
-    }
-  }
-  return names.empty() ? "unknown" : joined(names, ", ");
 }
 
 /// "2.3 ms (predicted); threads wait most for memory of node 0".
@@ -118,19 +98,48 @@ void add_moved(const json_field& document, std::string_view judged, report_page&
   code.long_table(into.add_table("lines", lines), lines);
 }
 
+constexpr std::array<std::string_view, 2> phases_in_files = {"init", "use"};
+
 } // namespace
 
+moved_lines moved_lines_in(const json_field& phase) {
+  const json_field share = phase.at("local");
+  const std::uint64_t remote = phase.at("remote_lines").whole_number();
+  return {remote,
+          remote + phase.at("local_lines").whole_number() +
+              phase.at("unknown_lines").whole_number(),
+          share.is_text() ? std::nullopt : std::optional(share.number())};
+}
+
+std::string judged_phase_in(const json_field& document) {
+  return std::string(phases_in_files.at(document.at("judged_by").one_of(phases_in_files)));
+}
+
+std::string_view phase_words(std::string_view judged) {
+  return judged == "use" ? "after initialisation" : "in initialisation";
+}
+
+std::string counted_programs_in(const json_field& document) {
+  std::vector<std::string> names;
+  for (const json_field& each : document.at("programs").elements()) {
+    if (std::string name = each.at("name").text(); !name.empty()) {
+      names.push_back(std::move(name));
+    }
+  }
+  return names.empty() ? "unknown" : joined(names, ", ");
+}
+
 void add_counted_traffic(const json_field& document, report_page& into) {
-  check_schema(document, "nodewise/traffic/1");
+  check_schema(document, traffic_schema);
   const topology on(machine_from_json(document.at("machine")));
-  const std::string judged(phase_words.at(document.at("judged_by").one_of(phase_words)));
-  const std::string phase = judged == "use" ? "after initialisation" : "in initialisation";
-  const auto local = local_share(document.at(judged));
+  const std::string judged = judged_phase_in(document);
+  const std::string_view phase = phase_words(judged);
+  const auto local = moved_lines_in(document.at(judged)).local_share;
   into.set_verdict(
       local ? fmt::format("{} of the counted memory traffic {} is local.",
                           report::format_percent(*local), phase)
             : fmt::format("No memory traffic was counted {}.", phase),
-      {{"program", programs_of(document)}, {"machine", machine_name_of(on.machine())}});
+      {{"program", counted_programs_in(document)}, {"machine", machine_name_of(on.machine())}});
   add_machine_section(on, {}, into);
   add_matrix_section(
       lines_between(document, judged),

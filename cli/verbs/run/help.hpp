@@ -81,6 +81,7 @@ inline constexpr verb run_verb{
     .flag_texts = run_texts,
     .takes = operands::program,
     .examples = run_examples,
-    .exit_codes = run_codes};
+    .exit_codes = run_codes,
+    .has_page = true};
 
 } // namespace nodewise::cli

@@ -150,7 +150,8 @@ bool report_run(const run_result& result, const invocation& given) {
     }
   }
   if (given.has(flags::verify) && !given.has(flags::quiet)) {
-    write_error(run_text(result, style_of(STDERR_FILENO, given)));
+    const report::style how = style_of(STDERR_FILENO, given);
+    write_error(run_text(result, how) + report_line(given, how));
   }
   return result.is_as_asked();
 }

@@ -63,7 +63,8 @@ std::string name_of(const run_result& result, const object_report& object) {
 /// "#3", and the object's name if it has one.
 std::string label_of(const run_result& result, const object_report& object) {
   const std::string name = name_of(result, object);
-  return fmt::format("#{}{}{}", object.sequence, name.empty() ? "" : " ", printable(name));
+  return fmt::format("#{}{}{}", object.sequence, name.empty() ? "" : " ",
+                     printable(symbols::abbreviated(name)));
 }
 
 /// Whether the locality of every object is relative to the threads that use its pages.
