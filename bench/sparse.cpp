@@ -156,6 +156,8 @@ int main(int count, char** words) {
           rounds);
   measure(teams, "16 entries a row anywhere", random_rows(500'000, 500'000, [](int) { return 16; }),
           rounds);
+  measure(teams, "4 entries a row anywhere",
+          random_rows(4'000'000, 4'000'000, [](int) { return 4; }), rounds);
   measure(teams, "power law",
           random_rows(400'000, 100'000,
                       [random = std::mt19937(3)](int) mutable {

@@ -141,6 +141,7 @@ class sparse_matrix {
                                                        detail::row_length(row_starts, row)),
                                 columns);
       }
+      made.look_at_columns(row_starts, me.number);
     });
     return made;
   }
@@ -188,7 +189,14 @@ class sparse_matrix {
 
   /// Computes the products of a worker's rows. `multiply` calls it on each worker.
   void products_of(std::size_t worker, const T* x, T* y, detail::row_update<T> update) const {
-    detail::row_products(arrays(), partition_.rows_of(worker), x, y, update);
+    const index_range rows = partition_.rows_of(worker);
+    if (reads_far_[worker].value) {
+      const Index* const end = column_indices().data() + row_starts()[rows.last];
+      const detail::prefetch_ahead<T, Index> ahead{end - 1};
+      detail::row_products(arrays(), rows, x, y, update, ahead);
+    } else {
+      detail::row_products(arrays(), rows, x, y, update, detail::no_prefetch<T, Index>());
+    }
   }
   /// Computes the products of a worker's rows and `count` vectors. `multiply_many` calls it on each
   /// worker.
@@ -211,14 +219,15 @@ class sparse_matrix {
 
  private:
   sparse_matrix(std::size_t columns, row_partition partition, std::span<const Offset> before)
-      : columns_(columns), partition_(std::move(partition)),
+      : columns_(columns), partition_(std::move(partition)), reads_far_(partition_.workers()),
         starts_(before.size(), partition_.by_rows()),
         indices_(static_cast<std::size_t>(before.back()), by_entries(before)),
         values_(static_cast<std::size_t>(before.back()), by_entries(before)) {}
   sparse_matrix(std::size_t columns, row_partition partition, std::span<const Offset> starts,
                 std::span<const Index> indices, std::span<const T> values)
-      : columns_(columns), partition_(std::move(partition)), starts_(starts, partition_.by_rows()),
-        indices_(indices, by_entries(starts)), values_(values, by_entries(starts)) {}
+      : columns_(columns), partition_(std::move(partition)), reads_far_(partition_.workers()),
+        starts_(starts, partition_.by_rows()), indices_(indices, by_entries(starts)),
+        values_(values, by_entries(starts)) {}
 
   /// The bytes that a row moves: its entries, its start, and a load and a store of the result.
   static row_partition cut(std::vector<node_id> owners, std::span<const Offset> before,
@@ -258,10 +267,21 @@ class sparse_matrix {
       fill(row, indices, std::span<T>(values_.data() + first, count));
       detail::require_columns<Index>(row, indices, columns_);
     }
+    look_at_columns(before, me.number);
+  }
+
+  /// Once the worker's part is complete; others may be unfinished.
+  void look_at_columns(std::span<const Offset> starts, std::size_t worker) {
+    const index_range rows = partition_.rows_of(worker);
+    const auto first = static_cast<std::size_t>(starts[rows.first]);
+    const auto entries = static_cast<std::size_t>(starts[rows.last]) - first;
+    reads_far_[worker].value =
+        detail::reads_far(column_indices().subspan(first, entries), sizeof(T));
   }
 
   std::size_t columns_;
   row_partition partition_;
+  std::vector<cache_aligned<bool>> reads_far_; ///< of each worker's part
   detail::placed_elements<Offset> starts_;
   detail::placed_elements<Index> indices_;
   detail::placed_elements<T> values_;

@@ -2,7 +2,9 @@
 #include <nodewise/sparse_multiply.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
+#include <random>
 #include <tuple>
 
 #include <gtest/gtest.h>
@@ -104,6 +106,51 @@ TEST(SparseMultiplyBits, AreThoseOfAnyNumberOfWorkers) {
       expected = y;
     }
     EXPECT_EQ(y, expected) << machine;
+  }
+}
+
+/// 8 entries a row, at columns that are chosen by row, place in the row and a random number.
+template <class Choose>
+std::vector<std::int32_t> columns_by(std::size_t rows, const Choose& choose) {
+  std::mt19937 random(5);
+  std::vector<std::int32_t> made;
+  for (std::size_t k = 0; k < 8 * rows; ++k) {
+    made.push_back(static_cast<std::int32_t>(choose(k / 8, k % 8, random())));
+  }
+  return made;
+}
+
+TEST(SparseMultiplyAhead, OnlyScatteredReadsOfLongVectorsAreFar) {
+  const auto far = [](const auto& choose) {
+    return detail::reads_far<std::int32_t>(columns_by(100'000, choose), sizeof(double));
+  };
+  using n = std::size_t;
+  EXPECT_TRUE(far([](n, n, n any) { return any % 8'000'000; }));
+  EXPECT_FALSE(far([](n, n, n any) { return any % 100'000; })) << "a cache holds the vector";
+  EXPECT_FALSE(far([](n row, n, n any) { return 70 * row + any % 1000; })) << "a band";
+  EXPECT_FALSE(far([](n row, n k, n) { return row + k * 500'000; }))
+      << "a grid: a row reads the lines that the row above has read";
+  EXPECT_FALSE(detail::reads_far<std::int32_t>({}, sizeof(double)));
+}
+
+TEST(SparseMultiplyAhead, FarReadsGiveThePlainProduct) {
+  plain_matrix<double> plain;
+  plain.columns = 4'000'000;
+  plain.indices = columns_by(3000, [](auto, auto, auto any) { return any % 4'000'000; });
+  plain.values = random_vector<double>(plain.indices.size(), 6);
+  for (const std::int64_t length : {7, 9, 0, 3000, 41}) { // short rows, and chains of additions
+    plain.starts.push_back(plain.starts.back() + length);
+  }
+  while (plain.starts.back() < std::ssize(plain.values)) {
+    plain.starts.push_back(std::min(plain.starts.back() + 8, std::ssize(plain.values)));
+  }
+  ASSERT_TRUE(detail::reads_far<std::int32_t>(plain.indices, sizeof(double)));
+  const auto x = random_vector<double>(plain.columns, 3);
+  for (const char* machine : {"1x1", "2x1"}) {
+    auto teams = teams_of(machine);
+    std::vector<double> y(plain.rows());
+    multiply(teams, copy_of(teams, plain), x, y);
+    EXPECT_EQ(y, plain_product(plain, x)) << machine;
   }
 }
 

@@ -7,6 +7,7 @@
 #include <cstddef>
 
 #include <nodewise/array.hpp>
+#include <nodewise/detail/sparse/far_reads.hpp>
 
 namespace nodewise::inline v0::detail {
 
@@ -32,9 +33,26 @@ struct row_update {
 /// were slower than single loads at every length, so this loop needs no vectors.
 inline constexpr std::size_t long_row = 32;
 
-/// The sum of a row's products. Its order depends on the length of the row only.
+/// Asks for the elements of x that entries read soon.
 template <class T, class Index>
-T row_sum(const T* values, const Index* columns, std::size_t entries, const T* x) {
+struct prefetch_ahead {
+  const Index* last; ///< the last column index of the part
+
+  void operator()(const Index* at, const T* x) const noexcept {
+    const auto ahead = std::min(static_cast<std::ptrdiff_t>(prefetch_distance), last - at);
+    __builtin_prefetch(x + at[ahead]);
+  }
+};
+/// Reads near the last ones need no request.
+template <class T, class Index>
+struct no_prefetch {
+  void operator()(const Index* /*at*/, const T* /*x*/) const noexcept {}
+};
+
+/// The sum of a row's products. Its order depends on the length of the row only.
+template <class T, class Index, class Prefetch>
+T row_sum(const T* values, const Index* columns, std::size_t entries, const T* x,
+          const Prefetch& prefetch) {
   T sum = 0;
   std::size_t k = 0;
   if (entries >= long_row) {
@@ -42,6 +60,9 @@ T row_sum(const T* values, const Index* columns, std::size_t entries, const T* x
     T sum2 = 0;
     T sum3 = 0;
     for (; k + 4 <= entries; k += 4) {
+      for (std::size_t i = 0; i < 4; ++i) {
+        prefetch(columns + k + i, x);
+      }
       sum += values[k] * x[columns[k]];
       sum1 += values[k + 1] * x[columns[k + 1]];
       sum2 += values[k + 2] * x[columns[k + 2]];
@@ -50,18 +71,19 @@ T row_sum(const T* values, const Index* columns, std::size_t entries, const T* x
     sum = (sum + sum1) + (sum2 + sum3);
   }
   for (; k < entries; ++k) {
+    prefetch(columns + k, x);
     sum += values[k] * x[columns[k]];
   }
   return sum;
 }
 
-template <class T, class Index, class Offset>
+template <class T, class Index, class Offset, class Prefetch>
 void row_products(const sparse_rows<T, Index, Offset>& a, index_range rows, const T* x, T* y,
-                  row_update<T> update) {
+                  row_update<T> update, const Prefetch& prefetch) {
   for (std::size_t row = rows.first; row < rows.last; ++row) {
     const Offset first = a.starts[row];
     const auto entries = static_cast<std::size_t>(a.starts[row + 1] - first);
-    update.apply(y[row], row_sum(a.values + first, a.columns + first, entries, x));
+    update.apply(y[row], row_sum(a.values + first, a.columns + first, entries, x, prefetch));
   }
 }
 
