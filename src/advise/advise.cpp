@@ -144,7 +144,8 @@ class search {
       none.reason = "threads are limited by their own work, not by memory";
     } else if (share < little) {
       none.reason = fmt::format("it makes up only {} of the program's traffic", percent(share));
-    } else if (by.what == pattern::dynamic_schedule && is_spread) {
+    } else if (is_spread &&
+               (by.what == pattern::dynamic_schedule || by.what == pattern::far_tasks)) {
       none.reason = "its pages are already spread, and placement can do no more: only work that "
                     "stays with its data would be local";
     } else {

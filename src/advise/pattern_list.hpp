@@ -12,6 +12,7 @@
   use(larger_than_node) /* one process needs more than a node has */ \
   use(sparse_matrix) /* values, columns and row pointers on one node */ \
   use(small_chunks) /* chunks shorter than a page: neighbours share pages */ \
+  use(far_tasks) /* any thread takes any task, wherever its data are */ \
   use(dynamic_schedule) /* any thread may work on any page */ \
   use(used_by_all) /* all threads read all of it */ \
   use(growth) /* enlarged step by step: placed for another size */ \

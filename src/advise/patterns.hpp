@@ -21,7 +21,8 @@ struct subject {
   std::string array = "a"; ///< its symbol, if it has one
   std::string made;        ///< a comment, "// allocated at solver.c:41\n", or empty
   /// Comments, "// a stands for solver.c:41\n// first touched at solver.c:52\n// used at
-  /// solver.c:60 and solver.c:71\n", or empty. The schedule of the loops that use the array is the one to copy.
+  /// solver.c:60 and solver.c:71\n", or empty. The schedule of the loops that use the array is the
+  /// one to copy.
   std::string touched;
   language in = language::unknown;
   bool openmp = true;
@@ -137,6 +138,15 @@ template <class Is>
 /// Sites of which nearly all was used, whether they are free or not.
 [[nodiscard]] positions sites_in_use(const analysis& of);
 
+/// Sites of which any thread may work on any page, as far as was counted: shares differ from page
+/// to page.
+[[nodiscard]] positions sites_by_chance(const analysis& of, const std::vector<char>& free);
+/// The evidence for it, as a line.
+[[nodiscard]] std::string sharers_of(const analysis& of, const positions& sites);
+/// The assumption behind it.
+inline constexpr const char* in_step =
+    "assumption: threads go through the arrays together, so that "
+    "neighbouring pages are in use at the same time";
 /// One thread touched it, so that it is on one node, and other nodes use it.
 [[nodiscard]] bool is_serial(const item& what, const shape& how);
 /// Share of remote traffic from which placement matters.

@@ -27,6 +27,13 @@ profile::object_kind kind_of(launch::object_report::kind what) {
   return kinds[static_cast<std::size_t>(what)];
 }
 
+/// Of GCC's and LLVM's OpenMP, and tbb::task_group::wait.
+bool starts_tasks(const std::string& file) {
+  constexpr std::array<std::string_view, 4> starters = {
+      "GOMP_task", "__kmpc_omp_task", "__kmpc_taskloop", "_ZN3tbb6detail2r14waitE"};
+  return symbols::imports_any(file, starters);
+}
+
 class assembly {
  public:
   assembly(const heard& from, std::size_t huge_bytes)
@@ -90,6 +97,7 @@ class assembly {
     made.ended_s = seconds_between(from_.recorded.begin_ns, in.to_ns);
     made.openmp = in.openmp;
     made.tbb = in.tbb;
+    made.tasks = starts_tasks(in.file);
     made.use_from =
         from_.balancing ? profile::use_source::hinting_faults : profile::use_source::none;
     std::ranges::sort(in.objects, {}, &observed_object::id);

@@ -254,6 +254,7 @@ struct program {
   double ended_s = 0;  ///< or when the observation stopped; 0: unknown
   bool openmp = false; ///< a runtime of OpenMP was loaded
   bool tbb = false;
+  bool tasks = false; ///< its file starts tasks of OpenMP or oneTBB
   double interval_s = 0; ///< from the start of the observation on; 0: no times are known
   std::vector<thread> threads;
   std::vector<timed_uses> uses_in_time; ///< ascending; empty if not sampled

@@ -169,8 +169,8 @@ constexpr auto fields_of(const program&) {
       if_set<&program::build_id>("build_id"), if_set<&program::libraries>("libraries"),
       always("end", &program::end), if_set<&program::ended_s>("began_s", &program::began_s),
       if_set<&program::ended_s>("ended_s"), always("openmp", &program::openmp),
-      always("tbb", &program::tbb), always("use_from", &program::use_from),
-      always("use_unit_bytes", &program::use_unit_bytes),
+      always("tbb", &program::tbb), if_set<&program::tasks>("tasks"),
+      always("use_from", &program::use_from), always("use_unit_bytes", &program::use_unit_bytes),
       if_set<&program::interval_s>("interval_s"), always("threads", &program::threads),
       if_set<&program::uses_in_time>("uses_in_time", form::intervals),
       always("objects", &program::objects));

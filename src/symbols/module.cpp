@@ -279,6 +279,28 @@ std::string build_id(const std::string& file) {
   return build_id_of(elf_file(file).get());
 }
 
+bool imports_any(const std::string& file, std::span<const std::string_view> symbols) {
+  const elf_file opened(file);
+  GElf_Shdr header;
+  Elf_Scn* const section = opened.get() == nullptr
+                               ? nullptr
+                               : find_section(opened.get(), header, [](const GElf_Shdr& each) {
+                                   return each.sh_type == SHT_DYNSYM;
+                                 });
+  Elf_Data* const data = section == nullptr ? nullptr : ::elf_getdata(section, nullptr);
+  GElf_Sym symbol;
+  for (int i = 0; data != nullptr && ::gelf_getsym(data, i, &symbol) != nullptr; ++i) {
+    const char* const name = ::elf_strptr(opened.get(), header.sh_link, symbol.st_name);
+    if (symbol.st_shndx == SHN_UNDEF && name != nullptr &&
+        std::ranges::any_of(symbols, [&](std::string_view each) {
+          return std::string_view(name).starts_with(each);
+        })) {
+      return true;
+    }
+  }
+  return false;
+}
+
 std::string interpreter(const std::string& file) {
   const elf_file opened(file);
   std::size_t bytes = 0;

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -68,6 +69,10 @@ class module {
 /// The build id of an ELF file, unique to a program, in lower-case hexadecimal. Empty if the file
 /// has none, cannot be read or is not an ELF file.
 [[nodiscard]] std::string build_id(const std::string& file);
+
+/// Whether an ELF file imports a function whose symbol begins with one of these; false if it cannot
+/// be read.
+[[nodiscard]] bool imports_any(const std::string& file, std::span<const std::string_view> symbols);
 
 /// The path of the loader that a program's file names; empty if it is static or not an ELF file.
 [[nodiscard]] std::string interpreter(const std::string& file);

@@ -39,7 +39,7 @@ PATTERNS = {
     "schedule is not the first touch's": ("different-schedules",),
     "misplaced rows": ("different-schedules",),
     "two axes": ("used-by-all", "serial-initialisation"),
-    "tasks": ("dynamic-schedule", "used-by-all", "serial-initialisation"),
+    "tasks": ("far-tasks", "dynamic-schedule", "used-by-all", "serial-initialisation"),
     "unbalanced work": ("unbalanced-work",),
     "full buffer cache": ("buffer-cache",),
     "false sharing": ("false-sharing",),

@@ -23,6 +23,7 @@ using test::program_maker;
 using test::two_by_four;
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 constexpr std::size_t pages = 1024;
@@ -38,6 +39,29 @@ TEST(AdvisePatterns, DynamicSchedule) {
   cured.array(pages, [](std::size_t page, std::size_t) { return page % 2 == 0 ? 0U : 4U; })
       .used_by_chance(1);
   EXPECT_THAT(found(on_nehalem(cured)), IsEmpty());
+}
+
+TEST(AdvisePatterns, FarTasks) {
+  program_maker make(two_by_four);
+  make.program().tasks = true;
+  make.array(pages, make.blocked())
+      .used_by_chance(1)
+      .touched_at("main", "solver.cpp", 40, profile::touch_kind::code);
+  const advice told = on_nehalem(make);
+  ASSERT_THAT(found(told), ElementsAre(pattern::far_tasks));
+  const advise::finding& first = told.findings.front();
+  EXPECT_EQ(first.worth.how, advise::gain::kind::at_most);
+  // Half of the traffic crosses the link now. Near tasks leave each memory half of all, as now.
+  EXPECT_GT(first.worth.ratio, advise::least_gain);
+  EXPECT_THAT(first.cures.front().code, HasSubstr("group.spawn("));
+  EXPECT_EQ(first.cures.back().with, "command");
+}
+
+TEST(AdvisePatterns, TasksThatAreAtTheirDataAreNotFar) {
+  program_maker make(two_by_four);
+  make.program().tasks = true;
+  make.array(pages, make.blocked()).used(make.blocked(), 1);
+  EXPECT_THAT(found(on_nehalem(make)), IsEmpty());
 }
 
 TEST(AdvisePatterns, OwnersThatOthersVisitAreNoDynamicSchedule) {

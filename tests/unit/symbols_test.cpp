@@ -62,6 +62,19 @@ TEST_F(Symbols, the_build_id_is_the_linker_s) {
   EXPECT_EQ(build_id("/nonexistent"), "");
 }
 
+TEST_F(Symbols, imports_are_functions_of_other_files) {
+  const std::string file = build("i.c",
+                                 "int puts(const char*); int own(void) { return puts(\"\"); }"
+                                 " int main(void) { return own(); }",
+                                 "-O0");
+  constexpr std::array<std::string_view, 2> imported = {"absent", "put"};
+  EXPECT_TRUE(imports_any(file, imported));
+  constexpr std::array<std::string_view, 1> defined = {"own"};
+  EXPECT_FALSE(imports_any(file, defined));
+  EXPECT_FALSE(imports_any("/etc/passwd", imported));
+  EXPECT_FALSE(imports_any("/nonexistent", imported));
+}
+
 TEST_F(Symbols, names_of_cpp_and_fortran_are_the_source_s) {
   const module cpp = opened(build("a.cpp", cpp_source, "-O1"));
   std::vector<std::string> names;
