@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -51,8 +52,9 @@ inline std::atomic<std::uint64_t> runtimes_made{0};
 
 /// Threads of OpenMP's pool: worker k is thread k of the team. If OMP_PROC_BIND (or the like) has
 /// bound them, they stay there and `threads()` reports the places; otherwise each is bound to its
-/// place when it is first used. The calling thread is bound only while a loop runs. The destructor
-/// restores the processors of all threads.
+/// place when it is first used. The calling thread is bound only while a loop runs, and not for a
+/// loop that follows a short one (below 0.1 ms) if it runs on its place in any case: its system
+/// calls would take longer than the loop. The destructor restores the processors of all threads.
 class openmp_runtime {
  public:
   /// Lays out the threads by `how`. Throws `error` (usage) if no processor is allowed, or if a
@@ -95,7 +97,9 @@ class openmp_runtime {
     detail::first_exception failed;
     const auto workers = threads_.workers();
     in_parallel(workers.size(), failed, [&](std::size_t k) {
-      bind(workers[k]);
+      if (k != 0 || !caller.stays_unbound()) {
+        bind(workers[k]);
+      }
       f(workers[k]);
     });
     failed.rethrow();
@@ -132,26 +136,47 @@ class openmp_runtime {
   }
 
  private:
+  using clock = std::chrono::steady_clock;
+
   /// Restores the calling thread's processors when a loop ends.
   class caller_guard {
    public:
-    explicit caller_guard(const openmp_runtime& of) : used_(!of.adopted_ && !of.keeps_bound_) {
-      if (used_) {
+    explicit caller_guard(openmp_runtime& of) : of_(of), used_(!of.adopted_ && !of.keeps_bound_) {
+      if (!used_) {
+        return;
+      }
+      unbound_ = of.last_was_short_ && detail::bound_thread.runtime == 0 &&
+                 of.threads_.places()[0].place.contains(current_cpu());
+      if (!unbound_) {
         before_ = thread_affinity();
         bound_before_ = detail::bound_thread;
       }
+      begin_ = clock::now();
     }
     caller_guard(const caller_guard&) = delete;
     caller_guard& operator=(const caller_guard&) = delete;
     ~caller_guard() {
-      if (used_) {
+      if (!used_) {
+        return;
+      }
+      constexpr std::chrono::microseconds short_loop{100};
+      of_.last_was_short_ = clock::now() - begin_ < short_loop;
+      if (!unbound_) {
         detail::bound_thread = std::move(bound_before_);
         (void)try_set_thread_affinity(before_);
+      } else if (detail::bound_thread.runtime != 0) { // it was other workers, too
+        detail::bound_thread.runtime = 0;
+        (void)try_set_thread_affinity(detail::bound_thread.before);
       }
     }
 
+    [[nodiscard]] bool stays_unbound() const noexcept { return unbound_; }
+
    private:
+    openmp_runtime& of_;
     bool used_;
+    bool unbound_ = false;
+    clock::time_point begin_;
     cpu_set before_;
     detail::bound_as bound_before_; ///< in a nested loop the thread is a worker already
   };
@@ -243,6 +268,7 @@ class openmp_runtime {
 
   bool adopted_;
   bool keeps_bound_ = false;
+  bool last_was_short_ = false; ///< the last loop that `run` ran without `keep_bound`
   thread_map threads_;
   std::uint64_t number_; ///< unique among all runtime objects of the process
   std::atomic<bool> has_bound_ = false;

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cerrno>
 #include <vector>
 
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
@@ -176,9 +178,8 @@ class linux_kernel final : public kernel {
   }
 
   answer<cpu_id> current_cpu() override {
-    unsigned cpu = 0;
-    const long result = raw::getcpu(&cpu, nullptr);
-    return {cpu_id{static_cast<int>(cpu)}, to_errno(result)};
+    const int cpu = ::sched_getcpu(); // mostly without a system call
+    return {cpu_id{cpu}, cpu < 0 ? errno : 0};
   }
 
   std::size_t base_page_bytes() override {

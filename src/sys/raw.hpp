@@ -125,10 +125,6 @@ inline long read_pagemap(const void* start, std::size_t page_bytes, std::uint64_
   return got < 0 ? got : got / static_cast<long>(sizeof *entries);
 }
 
-inline long getcpu(unsigned* cpu, unsigned* node) noexcept {
-  return call(SYS_getcpu, cpu, node, nullptr);
-}
-
 /// Returns how many bytes of the mask the kernel filled in.
 inline long sched_getaffinity(int pid, std::size_t bytes, unsigned long* mask) noexcept {
   return call(SYS_sched_getaffinity, pid, bytes, mask);

@@ -92,7 +92,11 @@ std::string range_text(const tuned& what, std::size_t candidate) {
   if (least == most) {
     return "0 %";
   }
-  return fmt::format("{:+.1f} to {:+.1f} %", (least / median - 1) * 100, (most / median - 1) * 100);
+  const auto beside_median = [&](double figure) {
+    const double tenths = std::round((figure / median - 1) * 1000);
+    return tenths == 0 ? "0" : fmt::format("{:+.1f}", tenths / 10);
+  };
+  return fmt::format("{} to {} %", beside_median(least), beside_median(most));
 }
 
 /// "0.52, -3 %": the predicted ratio, and by how much it differs from the one of the race.
