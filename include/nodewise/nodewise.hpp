@@ -38,6 +38,7 @@
 #include <nodewise/schedule.hpp>         // which worker works on which pages
 #include <nodewise/sell_matrix.hpp>      // a matrix in SELL-C-sigma: chunks of rows
 #include <nodewise/sparse.hpp>           // sparse matrices: all of the next
+#include <nodewise/sparse_input.hpp>     // where the input vector of a product is
 #include <nodewise/sparse_matrix.hpp>    // a matrix in compressed rows, placed by rows
 #include <nodewise/sparse_multiply.hpp>  // products that run on the owners of the rows
 #include <nodewise/sparse_scattered.hpp> // transposed and symmetric products

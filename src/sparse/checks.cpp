@@ -31,7 +31,7 @@ std::size_t machine_memory_bytes() noexcept {
 
 void require_matrix_size(std::size_t rows, std::size_t columns, std::uint64_t most,
                          std::size_t row_bytes) {
-  const std::string asked = fmt::format("a sparse matrix of {} rows and {} columns", rows, columns);
+  const std::string asked = fmt::format("a matrix of {} rows and {} columns", rows, columns);
   if (rows == 0 || columns == 0) {
     throw error(error_kind::usage, asked, "a matrix needs at least one row and one column",
                 "give the size of the matrix");
@@ -47,7 +47,8 @@ void require_matrix_size(std::size_t rows, std::size_t columns, std::uint64_t mo
   if (row_bytes != 0 && rows > memory / row_bytes) {
     throw error(
         error_kind::usage, asked,
-        fmt::format("each row start takes {} bytes, and this machine has {} bytes of memory",
+        fmt::format("a row takes at least {} bytes on average, and this machine has {} bytes of "
+                    "memory",
                     row_bytes, memory),
         "check the number of rows");
   }

@@ -13,8 +13,8 @@
 namespace nodewise::inline v0::detail {
 
 /// Throws `error` (usage) for a matrix without rows or columns, with more than `most + 1` columns,
-/// or with more rows than the machine has memory for, at `row_bytes` bytes that each row takes
-/// before it has an entry.
+/// or with more rows of `row_bytes` bytes than the machine has memory for. A row takes at least
+/// `row_bytes` bytes, on average.
 NODEWISE_API void require_matrix_size(std::size_t rows, std::size_t columns, std::uint64_t most,
                                       std::size_t row_bytes = 0);
 [[noreturn]] NODEWISE_API void refuse_starts(std::size_t starts, std::int64_t first,
