@@ -93,7 +93,7 @@ PUBLIC = {
     "read_into.hpp": "parallel", "replicated.hpp": "parallel", "roster.hpp": "parallel",
     "schedule.hpp": "parallel", "tbb.hpp": "parallel", "thread_map.hpp": "parallel",
     "matrix_market.hpp": "sparse", "row_partition.hpp": "sparse", "sell_matrix.hpp": "sparse", "sparse.hpp": "sparse", "sparse_input.hpp": "sparse", "sparse_matrix.hpp": "sparse", "sparse_multiply.hpp": "sparse",
-    "sparse_scattered.hpp": "sparse",
+    "sparse_scattered.hpp": "sparse", "triangular_matrix.hpp": "sparse",
     "detail": "parallel",  # for the headers that include them, not for programs
 }
 # The two bring a runtime of threads with them, which the umbrella's readers may not have.

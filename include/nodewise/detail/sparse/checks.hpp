@@ -31,6 +31,12 @@ NODEWISE_API void require_matrix_size(std::size_t rows, std::size_t columns, std
 [[nodiscard]] constexpr std::size_t elements_for(std::size_t each, std::size_t count) noexcept {
   return each != 0 && count > SIZE_MAX / each ? SIZE_MAX : each * count;
 }
+/// Returns the number of elements of a triangle, with its diagonal; more than any array holds if it
+/// overflows.
+[[nodiscard]] constexpr std::size_t elements_of_triangle(std::size_t rows) noexcept {
+  const std::size_t even = rows % 2 == 0 ? rows / 2 : (rows - 1) / 2 + 1; // of rows, rows + 1
+  return elements_for(even, rows % 2 == 0 ? rows + 1 : rows);
+}
 /// Throws `error` (usage) if the teams' workers are not those of the cut.
 NODEWISE_API void require_same_teams(const row_partition& partition, const thread_map& threads);
 /// Throws `error` (usage) for vectors that do not fit the matrix.

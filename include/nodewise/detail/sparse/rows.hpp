@@ -55,6 +55,28 @@ T row_sum(const T* values, const Index* columns, std::size_t entries, const T* x
   return sum;
 }
 
+/// The sum of the products of two dense rows. Its order depends on the number of elements only.
+/// Eight sums become vectors and do not wait for each other.
+template <class T>
+T dense_sum(const T* a, const T* x, std::size_t elements) {
+  constexpr std::size_t chains = 8;
+  T sums[chains] = {};
+  std::size_t k = 0;
+  for (; k + chains <= elements; k += chains) {
+    for (std::size_t c = 0; c < chains; ++c) {
+      sums[c] += a[k + c] * x[k + c];
+    }
+  }
+  T sum = 0;
+  for (; k < elements; ++k) {
+    sum += a[k] * x[k];
+  }
+  for (const T each : sums) {
+    sum += each;
+  }
+  return sum;
+}
+
 template <class T, class Index, class Offset>
 void row_products(const sparse_rows<T, Index, Offset>& a, index_range rows, const T* x, T* y,
                   row_update<T> update) {
