@@ -94,6 +94,44 @@ TEST(OpenMPSparse, TheSameTeamsGiveTheSameBits) {
   }
 }
 
+TEST(OpenMPSparse, ThreadsUpdateAndReadEachPlacementOfTheInput) {
+  openmp_teams teams(topology::from_sysfs(), {.threads = 4});
+  const auto plain = random_matrix<double, std::int32_t, std::int64_t>(2000, 2000, 12, 1);
+  const auto x = random_vector<double>(2000, 2);
+  const auto a = copy_of(teams, plain);
+  EXPECT_FALSE(choose_input(teams, a).reason.empty());
+  for (const input_placement how :
+       {input_placement::blocked, input_placement::interleaved, input_placement::copied}) {
+    placed_input<double> placed(teams, a, how);
+    auto y = a.output_vector();
+    for (const double factor : {1.0, 2.0}) {
+      placed.update(teams, [&](std::size_t first, std::span<double> part) {
+        for (std::size_t k = 0; k < part.size(); ++k) {
+          part[k] = factor * x[first + k];
+        }
+      });
+      multiply(teams, a, placed, y);
+      EXPECT_TRUE(std::ranges::equal(y, plain_product(plain, x, {}, factor))) << to_string(how);
+    }
+  }
+}
+
+TEST(OpenMPSparse, ThreadsBuildAndMultiplyTriangles) {
+  openmp_teams teams(topology::from_sysfs(), {.threads = 4});
+  const std::size_t rows = 600;
+  for (const triangle half : {triangle::lower, triangle::upper}) {
+    const auto a = triangular_matrix<double>::from_rows(
+        teams, half, rows,
+        [](std::size_t, std::span<double> values) { std::ranges::fill(values, 1.0); });
+    const std::vector<double> ones(rows, 1.0);
+    auto y = a.output_vector();
+    multiply(teams, a, ones, y);
+    for (std::size_t row = 0; row < rows; ++row) {
+      ASSERT_EQ(y[row], static_cast<double>(half == triangle::lower ? row + 1 : rows - row));
+    }
+  }
+}
+
 TEST(OpenMPSparse, AnErrorOfOneThreadComesOut) {
   openmp_teams teams(topology::from_sysfs(), {.threads = 4});
   auto plain = random_matrix<double, std::int32_t, std::int64_t>(700, 600, 20, 1);
