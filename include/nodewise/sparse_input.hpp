@@ -17,6 +17,7 @@
 //     std::printf("%g %g\n", y[0], y[1]); // 3 3
 //
 // Matrix and result are always where the rows are multiplied; the input vector is what nodes share.
+// Source of the question: Hager and Wellein, section 8.2. The costs are those of docs/model.md.
 #pragma once
 
 #include <array>

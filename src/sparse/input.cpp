@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <numeric>
 #include <set>
 
 #include <fmt/core.h>
