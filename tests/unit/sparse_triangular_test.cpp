@@ -2,7 +2,7 @@
 #include <nodewise/triangular_matrix.hpp>
 
 #include <algorithm>
-#include <atomic>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <random>
