@@ -52,7 +52,8 @@ class Input(unittest.TestCase):
             with tempfile.TemporaryDirectory(prefix="nodewise-lab-test-") as name:
                 directory = Path(name)
                 directory.chmod(0o777)
-                batch = run_batch(machine, [[IN_GUEST, *run.split()] for run in runs], directory, run=(), environment={})
+                commands = [[IN_GUEST, *run.split()] for run in runs]
+                batch = run_batch(machine, commands, directory, run=(), environment={})
                 counts = json.loads((directory / "counts.json").read_text())
             for run, counted in zip(runs, batch, strict=True):
                 with self.subTest(f"{run} on {machine}"):
