@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include <fmt/core.h>
@@ -47,6 +48,15 @@ machine with_memory(machine of) {
   return of;
 }
 
+std::size_t known(std::optional<std::size_t> position) {
+  if (!position) {
+    throw error(error_kind::usage, "the choice of a placement for an input vector",
+                "a worker is on a node or processor that the machine lacks",
+                "lay out the workers on this machine");
+  }
+  return *position;
+}
+
 /// The machine's costs, as the traffic of a product needs them.
 class product_costs {
  public:
@@ -61,10 +71,10 @@ class product_costs {
     }
     const std::vector<std::size_t> nearest = model::nearest_memory(costs_, memories);
     for (const node_team& team : threads.teams()) {
-      memory_of_team_.push_back(nearest[costs_.position_of(team.node).value()]);
+      memory_of_team_.push_back(nearest[known(costs_.position_of(team.node))]);
     }
     for (const thread_place& each : threads.places()) {
-      cores_.push_back(costs_.core_of(*each.place.begin()).value());
+      cores_.push_back(known(costs_.core_of(*each.place.begin())));
     }
     limit_cores();
   }
@@ -179,7 +189,7 @@ input_cost counted(const thread_map& threads, std::span<const detail::worker_rea
                    input_placement how) {
   input_cost cost;
   cost.placement = how;
-  const std::size_t teams = threads.teams().size();
+  const std::size_t teams = std::max<std::size_t>(threads.teams().size(), 1);
   for (const node_team& team : threads.teams()) {
     cost.reads.push_back({team.node, 0, 0});
   }
