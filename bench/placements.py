@@ -2,8 +2,9 @@
 """What placements that know nothing of a program make of the examples: the remote share of the use phase,
 counted in the lab on lab:4x2. As it is; with pages in turn over all nodes; with arrays in blocks; with the
 kernel's NUMA balancing; by the plan that `nodewise profile` makes of the run as it is; and fixed in the source.
-Of the kernels also the time that the model predicts for what was counted, on a machine of as many nodes whose
-figures are published. A count of a virtual machine, so the host matters little."""
+Of the kernels and of the sparse matrix that one thread builds also the time that the model predicts for what was
+counted, on a machine of as many nodes whose figures are published. A count of a virtual machine, so the host matters
+little."""
 
 import argparse
 import json
@@ -17,6 +18,7 @@ from machine import describe_machine
 
 MACHINE = "4x2"
 PRICED_ON = "lab:opteron-4x2"
+PRICED_TOO = {"sparse-matrix"}  # beside the kernels
 # Programs in one virtual machine: what stops one stops at most so many.
 AT_ONCE = 12
 BOUND = ("--bind", "close")
@@ -68,21 +70,21 @@ def plan_of(nodewise, form, directory):
     return file if file.exists() else None
 
 
-def measure(run_batch, nodewise, program, is_kernel, results):
-    """The columns `plan` of a program, and of a kernel all others once more, alone, for their times."""
+def measure(run_batch, nodewise, program, is_priced, results):
+    """The columns `plan` of a program, and of one with times all others once more, alone."""
     with tempfile.TemporaryDirectory(prefix="nodewise-bench-") as name:
         os.chmod(name, 0o777)
         plan = plan_of(nodewise, program.usual, pathlib.Path(name))
         planned = ("--plan", str(plan)) if plan else BOUND
         variants = {"plan": (program.usual, planned, ())}
-        if is_kernel:
+        if is_priced:
             variants |= {variant: (program.usual, *how) for variant, how in VARIANTS.items()}
             variants["cured"] = (program.cured, BOUND, ())
         seconds = {}
         for variant, how in variants.items():
             results[variant], seconds[variant] = counted_alone(run_batch, nodewise, *how)
             print(f"{program.name} {variant}: {percent(results[variant])}", file=sys.stderr)
-        if is_kernel:
+        if is_priced:
             results["predicted_s"] = {column: seconds[column] for column in COLUMNS}
 
 
@@ -124,7 +126,7 @@ def main():
         for each in others:
             results[each.name]["cured"] = found[each.cured]
     for each in programs:
-        measure(run_batch, nodewise, each, each in KERNELS, results[each.name])
+        measure(run_batch, nodewise, each, each in KERNELS or each.name in PRICED_TOO, results[each.name])
 
     print(f"{'remote share in use':22}" + "".join(f"{column:>12}" for column in COLUMNS))
     for name, result in results.items():

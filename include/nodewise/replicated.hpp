@@ -73,6 +73,27 @@ class replicated {
     });
   }
 
+  /// Lets all workers write: each calls `change(first, span)` with elements `part_of(worker)`, an
+  /// `index_range`, of its node's copy. Then the workers of each node copy what was written on
+  /// other nodes, so that no single memory serves all. Parts must not overlap.
+  template <class Teams, class PartOf, class F>
+  void update_parts(Teams& teams, PartOf&& part_of, F&& change) {
+    teams.on_each_worker([&](const worker& me) {
+      const index_range mine = part_of(me);
+      change(mine.first, std::span<T>(copies_[me.team].data() + mine.first, mine.size()));
+    });
+    teams.on_each_worker([&](const worker& me) {
+      const std::size_t together = teams.threads().teams()[me.team].workers.size();
+      for (const worker& other : teams.threads().workers()) {
+        if (other.team != me.team) {
+          const index_range written = part_of(other);
+          const auto part = arithmetic::blocked(me.in_team, written.size(), together);
+          copy_part(me.team, written.first + part.first, written.first + part.last, other.team);
+        }
+      }
+    });
+  }
+
   /// Returns where the pages of one copy are, compared with its node.
   [[nodiscard]] nodewise::residency residency(std::size_t team) const {
     return copies_[team].residency();
@@ -92,8 +113,8 @@ class replicated {
   }
 
  private:
-  void copy_part(std::size_t team, std::size_t first, std::size_t last) {
-    std::copy(copies_.front().begin() + first, copies_.front().begin() + last,
+  void copy_part(std::size_t team, std::size_t first, std::size_t last, std::size_t from = 0) {
+    std::copy(copies_[from].begin() + first, copies_[from].begin() + last,
               copies_[team].begin() + first);
   }
 

@@ -103,6 +103,13 @@ class row_partition {
     return by_elements([&](std::size_t row) { return arithmetic::nearest(columns, row, rows()); });
   }
 
+  /// Returns the elements that a worker has of a vector with `columns` elements, by `by_columns`.
+  [[nodiscard]] index_range columns_of(std::size_t worker, std::size_t columns) const noexcept {
+    const index_range mine = rows_of(worker);
+    return {arithmetic::nearest(columns, mine.first, rows()),
+            arithmetic::nearest(columns, mine.last, rows())};
+  }
+
   /// Returns the node that owns element `column` of a vector with `columns` elements, by
   /// `by_columns`, to within a page; `column` must be less than `columns`.
   [[nodiscard]] node_id owner_of_column(std::size_t column, std::size_t columns) const noexcept {

@@ -20,9 +20,11 @@
 // owner. Data that crosses nodes is only what a row reads of other nodes' input elements.
 #pragma once
 
-#include <nodewise/matrix_market.hpp>    // reads files
-#include <nodewise/row_partition.hpp>    // which worker owns which rows
-#include <nodewise/sell_matrix.hpp>      // SELL-C-sigma
-#include <nodewise/sparse_matrix.hpp>    // compressed rows
-#include <nodewise/sparse_multiply.hpp>  // products
-#include <nodewise/sparse_scattered.hpp> // transposed and symmetric products
+#include <nodewise/matrix_market.hpp>     // reads files
+#include <nodewise/row_partition.hpp>     // which worker owns which rows
+#include <nodewise/sell_matrix.hpp>       // SELL-C-sigma
+#include <nodewise/sparse_input.hpp>      // where the input vector is
+#include <nodewise/sparse_matrix.hpp>     // compressed rows
+#include <nodewise/sparse_multiply.hpp>   // products
+#include <nodewise/sparse_scattered.hpp>  // transposed and symmetric products
+#include <nodewise/triangular_matrix.hpp> // dense triangles

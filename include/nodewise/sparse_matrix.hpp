@@ -67,8 +67,8 @@ class sparse_matrix {
   /// Builds a matrix row by row, without any array that one thread has touched. `length(row)`
   /// returns the number of entries of a row; `fill(row, std::span<Index> columns, std::span<T>
   /// values)` writes that many. Workers call both in parallel, `fill` on the row's owner. Throws
-  /// `error`: (usage) for 0 rows or columns, indices or counts out of range; (system) if memory
-  /// runs out; and what `length` and `fill` throw.
+  /// `error`: (usage) for 0 rows or columns, more rows than the machine has memory for, indices or
+  /// counts out of range; (system) if memory runs out; and what `length` and `fill` throw.
   template <class Teams, class Length, class Fill>
   [[nodiscard]] static sparse_matrix from_rows(Teams& teams, std::size_t rows, std::size_t columns,
                                                Length&& length, Fill&& fill) {
@@ -123,7 +123,7 @@ class sparse_matrix {
   adopt(Teams& teams, std::size_t columns, std::span<const Offset> row_starts,
         std::span<const Index> column_indices, std::span<const T> values) {
     detail::require_starts(row_starts, column_indices.size(), values.size());
-    require_size(row_starts.size() - 1, columns);
+    require_size(row_starts.size() - 1, columns, 0); // the row starts exist
     const std::size_t workers = teams.threads().workers().size();
     teams.on_each_worker([&](const worker& me) {
       const auto rows = arithmetic::blocked(me.number, row_starts.size() - 1, workers);
@@ -249,9 +249,10 @@ class sparse_matrix {
         [&](std::size_t row) { return static_cast<std::size_t>(before[row]); });
   }
 
-  static void require_size(std::size_t rows, std::size_t columns) {
-    detail::require_matrix_size(rows, columns,
-                                static_cast<std::uint64_t>(std::numeric_limits<Index>::max()));
+  static void require_size(std::size_t rows, std::size_t columns,
+                           std::size_t row_bytes = sizeof(Offset)) {
+    detail::require_matrix_size(
+        rows, columns, static_cast<std::uint64_t>(std::numeric_limits<Index>::max()), row_bytes);
   }
 
   template <class Fill>

@@ -112,9 +112,9 @@ void multiply_many(Teams& teams, const sparse_matrix<T, Index, Offset>& a, std::
 }
 
 /// Returns the share of the entries that find their element of `a.input_vector()` on their own
-/// node, 0..1; 1 for no entries. If it is low, copy the input vector to each node (`replicated`),
-/// or interleave it. Reads all column indices once. Throws `error` (usage) for teams that did not
-/// build the matrix.
+/// node, 0..1; 1 for no entries. Entries that share a cache line count each; `choose_input` counts
+/// lines, and compares placements. Reads all column indices once. Throws `error` (usage) for teams
+/// that did not build the matrix.
 template <class Teams, class T, class Index, class Offset>
 [[nodiscard]] double input_locality(Teams& teams, const sparse_matrix<T, Index, Offset>& a) {
   const row_partition& partition = a.partition();

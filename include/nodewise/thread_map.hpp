@@ -43,6 +43,8 @@ class NODEWISE_API thread_map {
   /// nodes, because it has no home node then.
   thread_map(const topology& where, const team_layout& layout);
 
+  /// Returns the machine that the threads are laid out on.
+  [[nodiscard]] const nodewise::machine& machine() const noexcept { return machine_; }
   /// Returns the workers, by number.
   [[nodiscard]] std::span<const worker> workers() const noexcept { return workers_; }
   /// Returns the teams, ascending by node.
@@ -64,7 +66,7 @@ class NODEWISE_API thread_map {
  private:
   [[nodiscard]] int distance(node_id from, node_id to) const noexcept;
 
-  machine machine_;
+  nodewise::machine machine_;
   std::vector<worker> workers_;
   std::vector<thread_place> places_;
   std::vector<node_team> teams_;

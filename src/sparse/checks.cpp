@@ -1,8 +1,11 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // What the arrays of a matrix must meet: the errors of those that do not.
+#include <unistd.h>
+
 #include <algorithm>
 #include <functional>
+#include <limits>
 
 #include <fmt/core.h>
 
@@ -13,8 +16,22 @@
 
 namespace nodewise::inline v0::detail {
 
-void require_matrix_size(std::size_t rows, std::size_t columns, std::uint64_t most) {
-  const std::string asked = fmt::format("a sparse matrix of {} rows and {} columns", rows, columns);
+namespace {
+
+/// The bytes of memory of this machine; the largest number if the system does not know.
+std::size_t machine_memory_bytes() noexcept {
+  const long pages = ::sysconf(_SC_PHYS_PAGES);
+  const long page_bytes = ::sysconf(_SC_PAGESIZE);
+  return pages > 0 && page_bytes > 0
+             ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(page_bytes)
+             : std::numeric_limits<std::size_t>::max();
+}
+
+} // namespace
+
+void require_matrix_size(std::size_t rows, std::size_t columns, std::uint64_t most,
+                         std::size_t row_bytes) {
+  const std::string asked = fmt::format("a matrix of {} rows and {} columns", rows, columns);
   if (rows == 0 || columns == 0) {
     throw error(error_kind::usage, asked, "a matrix needs at least one row and one column",
                 "give the size of the matrix");
@@ -23,6 +40,17 @@ void require_matrix_size(std::size_t rows, std::size_t columns, std::uint64_t mo
     throw error(error_kind::usage, asked,
                 fmt::format("the type of the column indices ends at {}", most),
                 "use a wider type for the column indices: sparse_matrix<T, std::int64_t>");
+  }
+  // The kernel may promise more memory than there is, and end the program when it is used. The
+  // limit also keeps sums of costs far from the largest number.
+  const std::size_t memory = machine_memory_bytes();
+  if (row_bytes != 0 && rows > memory / row_bytes) {
+    throw error(
+        error_kind::usage, asked,
+        fmt::format("a row takes at least {} bytes on average, and this machine has {} bytes of "
+                    "memory",
+                    row_bytes, memory),
+        "check the number of rows");
   }
 }
 

@@ -25,7 +25,7 @@ MAY_INCLUDE = {
     "place": {"base", "sys", "raw", "arithmetic", "topology", "model"},
     "bind": {"base", "sys", "topology"},
     "parallel": {"base", "sys", "topology", "place", "bind", "arithmetic"},
-    "sparse": {"base", "topology", "place", "bind", "arithmetic", "parallel"},
+    "sparse": {"base", "topology", "model", "place", "bind", "arithmetic", "parallel"},
     "c": {"base", "topology", "place", "bind", "parallel", "sparse"},
     "spec": {"base", "sys", "topology"},
     "launch": {"base", "sys", "topology", "place", "bind", "spec", "plan", "placement", "kind",
@@ -93,8 +93,8 @@ PUBLIC = {
     "owned_loop.hpp": "parallel", "per_node.hpp": "parallel", "per_thread.hpp": "parallel",
     "read_into.hpp": "parallel", "replicated.hpp": "parallel", "roster.hpp": "parallel",
     "schedule.hpp": "parallel", "tbb.hpp": "parallel", "thread_map.hpp": "parallel",
-    "matrix_market.hpp": "sparse", "row_partition.hpp": "sparse", "sell_matrix.hpp": "sparse", "sparse.hpp": "sparse", "sparse_matrix.hpp": "sparse", "sparse_multiply.hpp": "sparse",
-    "sparse_scattered.hpp": "sparse",
+    "matrix_market.hpp": "sparse", "row_partition.hpp": "sparse", "sell_matrix.hpp": "sparse", "sparse.hpp": "sparse", "sparse_input.hpp": "sparse", "sparse_matrix.hpp": "sparse", "sparse_multiply.hpp": "sparse",
+    "sparse_scattered.hpp": "sparse", "triangular_matrix.hpp": "sparse",
     "detail": "parallel",  # for the headers that include them, not for programs
 }
 # The two bring a runtime of threads with them, which the umbrella's readers may not have.

@@ -1,6 +1,8 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include <nodewise/sparse_matrix.hpp>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -225,6 +227,23 @@ TEST(SparseMatrix, RefusesSizesAndTripletsOutOfRange) {
   EXPECT_NE(rows(40000).find("32767"), std::string::npos);
   EXPECT_NE(rows(6000).find("32767"), std::string::npos);
   EXPECT_NE(rows(INT64_MAX).find("32767"), std::string::npos);
+}
+
+TEST(SparseMatrix, RefusesMoreRowsThanTheMachineHasMemoryFor) {
+  auto teams = teams_of("2x2");
+  using wide = sparse_matrix<double, std::int64_t>;
+  const auto too_many = static_cast<std::size_t>(::sysconf(_SC_PHYS_PAGES)) *
+                            static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)) / 8 +
+                        1;
+  for (const std::size_t rows : {too_many, std::size_t{1} << 60, SIZE_MAX}) {
+    const std::string from_rows = refused([&] {
+      (void)wide::from_rows(
+          teams, rows, 4, [](std::size_t) { return 0; }, [](std::size_t, auto, auto) {});
+    });
+    EXPECT_NE(from_rows.find(std::to_string(rows) + " rows"), std::string::npos);
+    EXPECT_NE(from_rows.find("bytes of memory"), std::string::npos);
+    EXPECT_EQ(from_rows, refused([&] { (void)wide::from_triplets(teams, rows, 4, {}); }));
+  }
 }
 
 } // namespace

@@ -30,9 +30,7 @@ class partial_results {
     teams.on_each_worker([&](const worker& me) {
       part& mine = parts_[me.number];
       mine.covered = range_of(a, a.partition().rows_of(me.number), of);
-      const index_range rows = a.partition().rows_of(me.number);
-      mine.combines = {arithmetic::nearest(a.columns(), rows.first, a.rows()),
-                       arithmetic::nearest(a.columns(), rows.last, a.rows())};
+      mine.combines = a.partition().columns_of(me.number, a.columns());
     });
     for (std::size_t k = 0; k < parts_.size(); ++k) {
       if (parts_[k].covered.size() != 0) {

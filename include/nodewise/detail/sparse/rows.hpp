@@ -77,6 +77,28 @@ T row_sum(const T* values, const Index* columns, std::size_t entries, const T* x
   return sum;
 }
 
+/// The sum of the products of two dense rows. Its order depends on the number of elements only.
+/// Four sums do not wait for each other, and need no compiler that makes vectors of them.
+template <class T>
+T dense_sum(const T* a, const T* x, std::size_t elements) {
+  T sum = 0;
+  T sum1 = 0;
+  T sum2 = 0;
+  T sum3 = 0;
+  std::size_t k = 0;
+  for (; k + 4 <= elements; k += 4) {
+    sum += a[k] * x[k];
+    sum1 += a[k + 1] * x[k + 1];
+    sum2 += a[k + 2] * x[k + 2];
+    sum3 += a[k + 3] * x[k + 3];
+  }
+  sum = (sum + sum1) + (sum2 + sum3);
+  for (; k < elements; ++k) {
+    sum += a[k] * x[k];
+  }
+  return sum;
+}
+
 template <class T, class Index, class Offset, class Prefetch>
 void row_products(const sparse_rows<T, Index, Offset>& a, index_range rows, const T* x, T* y,
                   row_update<T> update, const Prefetch& prefetch) {
