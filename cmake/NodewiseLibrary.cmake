@@ -35,7 +35,7 @@ add_library(nodewise_fortran INTERFACE)
 add_library(nodewise::fortran ALIAS nodewise_fortran)
 set_target_properties(nodewise_fortran PROPERTIES EXPORT_NAME fortran)
 target_link_libraries(nodewise_fortran INTERFACE nodewise)
-foreach(module nodewise nodewise_sparse)
+foreach(module nodewise nodewise_matrices nodewise_sparse)
   target_sources(nodewise_fortran INTERFACE
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include/nodewise/${module}.f90>
     $<INSTALL_INTERFACE:$<INSTALL_PREFIX>/${CMAKE_INSTALL_INCLUDEDIR}/nodewise/${module}.f90>)

@@ -49,6 +49,7 @@ struct matrix_file {
   std::size_t columns = 0;
   std::size_t entries = 0; ///< lines of entries
   std::size_t body = 0;    ///< where the entries begin, in bytes
+  double largest = 0;      ///< of the values, without their signs, that the matrix can hold
 };
 
 /// An entry as the file has it, but counted from 0.
@@ -67,9 +68,9 @@ struct file_fault {
 /// Returns the size of a file that can be read. Throws `error` (input) otherwise.
 [[nodiscard]] NODEWISE_API std::size_t matrix_file_bytes(const std::filesystem::path& path);
 /// Reads the first lines. Throws `error` (input) for another format, for sizes above `most`, and
-/// for more entries than the file has room for.
+/// for more entries than the file has room for. Later, values beyond `largest` are faults.
 [[nodiscard]] NODEWISE_API matrix_file read_matrix_head(std::string_view text, std::string name,
-                                                        std::uint64_t most);
+                                                        std::uint64_t most, double largest);
 /// Reads the lines that begin in part `part` of `parts` equal parts of the entries' text, and
 /// appends their entries. Returns the first fault.
 [[nodiscard]] NODEWISE_API std::optional<file_fault>
@@ -86,9 +87,9 @@ NODEWISE_API void require_no_fault(std::string_view text, const matrix_file& of,
 /// values (a pattern has ones), general, symmetric or skew-symmetric; the other half of the latter
 /// two is filled in. Workers read and parse equal parts of the text. Entries at one place are
 /// added. Throws `error`: (input) for a file that cannot be read or breaks the format, with the
-/// number of the line, or announces more than a million rows and 100 for each of its bytes;
-/// (system) if memory runs out. Needs the size of the file and about 60 bytes
-/// for each entry until it returns.
+/// number of the line, has values beyond the range of `T`, or announces more than a million rows
+/// and 100 for each of its bytes; (system) if memory runs out. Needs the size of the file and about
+/// 60 bytes for each entry until it returns.
 template <std::floating_point T, std::signed_integral Index = std::int32_t,
           std::integral Offset = std::int64_t, class Teams>
 [[nodiscard]] sparse_matrix<T, Index, Offset>
@@ -97,7 +98,9 @@ read_matrix_market(Teams& teams, const std::filesystem::path& path) {
   read_into(teams, bytes, path);
   const std::string_view text(bytes.data(), bytes.size());
   const detail::matrix_file head = detail::read_matrix_head(
-      text, path.string(), static_cast<std::uint64_t>(std::numeric_limits<Index>::max()));
+      text, path.string(), static_cast<std::uint64_t>(std::numeric_limits<Index>::max()),
+      static_cast<double>(std::min<long double>(std::numeric_limits<T>::max(),
+                                                std::numeric_limits<double>::max())));
 
   const std::size_t workers = teams.threads().workers().size();
   std::vector<std::vector<detail::file_entry>> parts(workers);

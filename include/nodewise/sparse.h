@@ -69,7 +69,7 @@ static inline void nodewise_run_openmp(size_t workers, nodewise_part* part, void
 
 /* --- matrices ------------------------------------------------------------------------------- */
 
-/** A sparse matrix in compressed rows (CRS, CSR). */
+/** A sparse matrix in compressed rows (CRS, CSR) or in SELL-C-sigma. */
 typedef struct nodewise_matrix nodewise_matrix;
 
 /** Arrays in compressed rows: the entries of row r are `row_starts[r]` up to, but not with,
@@ -106,6 +106,20 @@ NODEWISE_C_API int nodewise_matrix_read(nodewise_matrix** made, nodewise_teams* 
 /** The same with values of type float. */
 NODEWISE_C_API int nodewise_matrix_read_float(nodewise_matrix** made, nodewise_teams* teams,
                                               const char* path);
+/** The two parameters of SELL-C-sigma, in rows. */
+struct nodewise_sell_options {
+  size_t chunk_rows;  /**< in a chunk (C), up to 256; 0: 64 bytes of values */
+  size_t sorted_rows; /**< sorted by length together (sigma), whole chunks; 0 and 1: none */
+};
+
+/** Converts a matrix in compressed rows to SELL-C-sigma, with values of the same type, for rows of
+ * a few entries: chunks of rows, so that vectors of the processor run across them. Workers convert
+ * their own rows; `from` may be freed then. NULL for `options`: chunks of 64 bytes of values, 256
+ * rows sorted together. Fails for a matrix in SELL-C-sigma, for chunks of more than 256 rows, for
+ * teams that did not make the matrix, and if memory runs out. */
+NODEWISE_C_API int nodewise_matrix_sell(nodewise_matrix** made, nodewise_teams* teams,
+                                        const nodewise_matrix* from,
+                                        const struct nodewise_sell_options* options);
 /** Frees a matrix; adopted arrays stay. */
 NODEWISE_C_API void nodewise_matrix_free(nodewise_matrix* matrix);
 
@@ -116,8 +130,12 @@ NODEWISE_C_API size_t nodewise_matrix_columns(const nodewise_matrix* matrix);
 /** Returns the number of entries; 0 for NULL. */
 NODEWISE_C_API size_t nodewise_matrix_entries(const nodewise_matrix* matrix);
 
+/** Returns the share of the stored elements that are entries, 0..1: below 1 if rows in SELL-C-sigma
+ * are padded; 0 for NULL. */
+NODEWISE_C_API double nodewise_matrix_occupancy(const nodewise_matrix* matrix);
+
 /** Makes the distribution of a vector with an element for each row, such as the result of a
- * product: each element on the owner of its row. */
+ * product: each element on the owner of its row. Also for several elements for each row. */
 NODEWISE_C_API int nodewise_by_rows(nodewise_distribution** made, const nodewise_matrix* matrix);
 /** Makes the distribution of a vector with an element for each column, such as the input of a
  * product: for a square matrix, as nodewise_by_rows. */
@@ -150,6 +168,44 @@ NODEWISE_C_API int nodewise_multiply_add(nodewise_teams* teams, double factor,
 NODEWISE_C_API int nodewise_multiply_add_float(nodewise_teams* teams, float factor,
                                                const nodewise_matrix* matrix, const float* x,
                                                size_t x_elements, float* y, size_t y_elements);
+/** Computes Y = A X for `count` vectors at once, and reads the matrix once for all of them. Element
+ * i of vector k is at `i * count + k`. Fails as nodewise_multiply, and for 0 vectors or a matrix in
+ * SELL-C-sigma. */
+NODEWISE_C_API int nodewise_multiply_many(nodewise_teams* teams, const nodewise_matrix* matrix,
+                                          size_t count, const double* x, size_t x_elements,
+                                          double* y, size_t y_elements);
+/** The same for a matrix of float values. */
+NODEWISE_C_API int nodewise_multiply_many_float(nodewise_teams* teams,
+                                                const nodewise_matrix* matrix, size_t count,
+                                                const float* x, size_t x_elements, float* y,
+                                                size_t y_elements);
+
+/** A product in which a row's owner also adds to elements of other owners: with the transposed
+ * matrix, or with a symmetric matrix. It refers to the matrix, which must outlive it, and holds a
+ * buffer for each worker, so that one handle serves one product at a time. */
+typedef struct nodewise_product nodewise_product;
+
+/** Makes the product with a transposed matrix. Fails for a matrix in SELL-C-sigma, for teams that
+ * did not make the matrix, and if memory runs out. */
+NODEWISE_C_API int nodewise_transposed_make(nodewise_product** made, nodewise_teams* teams,
+                                            const nodewise_matrix* matrix);
+/** Makes the product with a symmetric matrix of which `upper` has the upper half: each entry right
+ * of the diagonal also counts as its mirror image. Fails as nodewise_transposed_make, for entries
+ * left of the diagonal, and for a matrix that is not square. */
+NODEWISE_C_API int nodewise_symmetric_make(nodewise_product** made, nodewise_teams* teams,
+                                           const nodewise_matrix* upper);
+/** Frees a product; the matrix stays. */
+NODEWISE_C_API void nodewise_product_free(nodewise_product* product);
+/** Computes y = A x; A is the transposed or the whole symmetric matrix. Fails unless `x` has an
+ * element for each column and `y` for each row of A, if they overlap, for a matrix of float values,
+ * and for teams that did not make the matrix. */
+NODEWISE_C_API int nodewise_product_multiply(nodewise_teams* teams, nodewise_product* product,
+                                             const double* x, size_t x_elements, double* y,
+                                             size_t y_elements);
+/** The same for a matrix of float values. */
+NODEWISE_C_API int nodewise_product_multiply_float(nodewise_teams* teams, nodewise_product* product,
+                                                   const float* x, size_t x_elements, float* y,
+                                                   size_t y_elements);
 
 #ifdef __cplusplus
 }

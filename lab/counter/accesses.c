@@ -185,6 +185,11 @@ void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void
     follow(vcpu, info, address, code);
 }
 
+void on_misread_gather(unsigned vcpu, void* nothing) {
+  (void)nothing;
+  processors[vcpu].misread += is_active(&processors[vcpu]);
+}
+
 void on_streaming_store(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* code) {
   struct processor* processor = &processors[vcpu];
   if (is_active(processor))

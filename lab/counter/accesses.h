@@ -9,3 +9,5 @@
 void on_block(unsigned vcpu, void* instructions);
 void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* code);
 void on_streaming_store(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* code);
+// Its accesses are counted where QEMU makes them.
+void on_misread_gather(unsigned vcpu, void* nothing);

@@ -55,6 +55,11 @@ static void prepare_user(const struct instruction* what) {
   lock_shared();
   struct code* code = code_at(what->address);
   unlock_shared();
+  // QEMU 7.2 to 9.0 take the first element for all
+  // (https://gitlab.com/qemu-project/qemu/-/issues/2474).
+  if (qemu_plugin_version < 3 && gathers_by_register_4(what->bytes, what->count))
+    qemu_plugin_register_vcpu_insn_exec_cb(what->handle, on_misread_gather, QEMU_PLUGIN_CB_NO_REGS,
+                                           NULL);
   const bool streams = is_streaming_store(what->bytes, what->count);
   qemu_plugin_register_vcpu_mem_cb(what->handle, streams ? on_streaming_store : on_access,
                                    QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, code);

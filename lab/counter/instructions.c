@@ -35,6 +35,18 @@ bool is_streaming_store(const unsigned char* bytes, size_t count) {
   return bytes[at + 1] == 0xc3 || is_streaming_opcode(bytes[at + 1]);
 }
 
+bool gathers_by_register_4(const unsigned char* bytes, size_t count) {
+  const size_t at = prefixes_of(bytes, count);
+  if (at + 5 >= count || bytes[at] != 0xc4)
+    return false;
+  const unsigned char extensions = bytes[at + 1];
+  const unsigned char opcode = bytes[at + 3];
+  const bool is_gather = (extensions & 0x1f) == 2 && opcode >= 0x90 && opcode <= 0x93;
+  const bool has_indices = (bytes[at + 4] & 7) == 4 && bytes[at + 4] >> 6 != 3;
+  const bool by_low_register = extensions & 0x40; // the fourth bit of its number, inverted
+  return is_gather && has_indices && by_low_register && (bytes[at + 5] >> 3 & 7) == 4;
+}
+
 bool forgets_translations(const unsigned char* bytes, size_t count) {
   const size_t at = prefixes_of(bytes, count);
   if (at + 2 >= count || bytes[at] != 0x0f)

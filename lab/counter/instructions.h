@@ -13,6 +13,9 @@ enum { INSTRUCTION_BYTES_MAX = 16 };
 // A store that bypasses the caches: MOVNTI, MOVNTPS/PD, MOVNTDQ, MOVNTQ and their VEX forms.
 bool is_streaming_store(const unsigned char* bytes, size_t count);
 
+// A gather (AVX2) whose indices are in register 4.
+bool gathers_by_register_4(const unsigned char* bytes, size_t count);
+
 // An instruction that invalidates translations: MOV to CR3 or CR4, INVLPG, INVPCID.
 bool forgets_translations(const unsigned char* bytes, size_t count);
 

@@ -25,6 +25,7 @@ struct processor {
   uint64_t accesses;
   uint64_t executed;     // instructions of its task not yet attributed to a line
   uint64_t untranslated; // accesses to devices, or to a page that was just unmapped
+  uint64_t misread;      // gathers of which QEMU reads the wrong elements
   struct translation translations[TRANSLATIONS];
   // Streaming stores wait here until their line is complete, as in a real processor.
   struct combined_line {

@@ -1,30 +1,21 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Sparse matrices of the C interface: a matrix of double or float values behind one handle.
+// Sparse matrices of the C interface: made from arrays, files and other matrices.
 #include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <span>
 #include <type_traits>
-#include <variant>
 
 #include <fmt/core.h>
 
 #include <nodewise/matrix_market.hpp>
-#include <nodewise/sparse_multiply.hpp>
 
-#include "c/teams.hpp"
-
-struct nodewise_matrix {
-  std::variant<nodewise::sparse_matrix<double>, nodewise::sparse_matrix<float>> value;
-};
+#include "c/matrix.hpp"
 
 namespace nodewise::c {
 
 namespace {
-
-template <class T>
-constexpr const char* name_of_type = std::is_same_v<T, double> ? "double" : "float";
 
 /// The program's arrays in compressed rows.
 template <class T>
@@ -118,52 +109,12 @@ int read_matrix(nodewise_matrix** made, nodewise_teams* teams, const char* path)
   });
 }
 
-template <class T>
-const sparse_matrix<T>& matrix_of(const nodewise_matrix* matrix) {
-  require(matrix, "matrix");
-  if (const auto* found = std::get_if<sparse_matrix<T>>(&matrix->value)) {
-    return *found;
-  }
-  const bool is_float = std::is_same_v<T, double>;
-  throw error(error_kind::usage,
-              fmt::format("a product of a sparse matrix and vectors of type {}", name_of_type<T>),
-              fmt::format("the matrix has values of type {}", is_float ? "float" : "double"),
-              is_float ? "call the function whose name ends in _float"
-                       : "call the function whose name does not end in _float");
-}
-
-template <class T>
-struct vectors {
-  std::span<const T> x;
-  std::span<T> y;
-};
-
-/// y = factor A x, or added to y.
-template <class T>
-int product(nodewise_teams* teams, const nodewise_matrix* matrix, const vectors<T>& of,
-            detail::row_update<T> update) {
-  return guarded([&] {
-    require(teams, "teams");
-    const sparse_matrix<T>& a = matrix_of<T>(matrix);
-    require(of.x.data(), "input vector");
-    require(of.y.data(), "output vector");
-    detail::multiply_rows(teams->value, a, of.x, of.y, update);
-  });
-}
-
-/// Returns what `f` returns for the matrix of either type.
-template <class F>
-auto of_either_type(const nodewise_matrix* matrix, F&& f) {
-  require(matrix, "matrix");
-  return std::visit(f, matrix->value);
-}
-
 } // namespace
 
 } // namespace nodewise::c
 
 using nodewise::c::guarded;
-using nodewise::c::of_either_type;
+using nodewise::c::of_any_form;
 
 int nodewise_matrix_copy(nodewise_matrix** made, nodewise_teams* teams, const nodewise_crs* rows,
                          const double* values) {
@@ -193,32 +144,59 @@ int nodewise_matrix_read_float(nodewise_matrix** made, nodewise_teams* teams, co
   return nodewise::c::read_matrix<float>(made, teams, path);
 }
 
+int nodewise_matrix_sell(nodewise_matrix** made, nodewise_teams* teams, const nodewise_matrix* from,
+                         const nodewise_sell_options* options) {
+  return guarded([&] {
+    nodewise::c::require(made, "matrix");
+    nodewise::c::require(teams, "teams");
+    nodewise::sell_options given;
+    if (options != nullptr) {
+      given = {options->chunk_rows, options->sorted_rows};
+    }
+    *made = nodewise::c::of_compressed_rows(
+        from, "cannot convert a sparse matrix to SELL-C-sigma", [&](const auto& rows) {
+          using value = typename std::remove_cvref_t<decltype(rows)>::value_type;
+          return new nodewise_matrix{nodewise::sell_matrix<value>::from(teams->value, rows, given)};
+        });
+  });
+}
+
 void nodewise_matrix_free(nodewise_matrix* matrix) {
   delete matrix;
 }
 
 std::size_t nodewise_matrix_rows(const nodewise_matrix* matrix) {
-  return matrix == nullptr ? 0 : of_either_type(matrix, [](const auto& a) { return a.rows(); });
+  return matrix == nullptr ? 0 : of_any_form(matrix, [](const auto& a) { return a.rows(); });
 }
 
 std::size_t nodewise_matrix_columns(const nodewise_matrix* matrix) {
-  return matrix == nullptr ? 0 : of_either_type(matrix, [](const auto& a) { return a.columns(); });
+  return matrix == nullptr ? 0 : of_any_form(matrix, [](const auto& a) { return a.columns(); });
 }
 
 std::size_t nodewise_matrix_entries(const nodewise_matrix* matrix) {
-  return matrix == nullptr ? 0 : of_either_type(matrix, [](const auto& a) { return a.entries(); });
+  return matrix == nullptr ? 0 : of_any_form(matrix, [](const auto& a) { return a.entries(); });
+}
+
+double nodewise_matrix_occupancy(const nodewise_matrix* matrix) {
+  return matrix == nullptr ? 0.0 : of_any_form(matrix, [](const auto& a) {
+    if constexpr (nodewise::c::in_compressed_rows<std::remove_cvref_t<decltype(a)>>) {
+      return 1.0;
+    } else {
+      return a.occupancy();
+    }
+  });
 }
 
 int nodewise_by_rows(nodewise_distribution** made, const nodewise_matrix* matrix) {
   return guarded([&] {
     nodewise::c::make_distribution(
-        made, of_either_type(matrix, [](const auto& a) { return a.partition().by_rows(); }));
+        made, of_any_form(matrix, [](const auto& a) { return a.partition().by_rows(); }));
   });
 }
 
 int nodewise_by_columns(nodewise_distribution** made, const nodewise_matrix* matrix) {
   return guarded([&] {
-    nodewise::c::make_distribution(made, of_either_type(matrix, [](const auto& a) {
+    nodewise::c::make_distribution(made, of_any_form(matrix, [](const auto& a) {
                                      return a.partition().by_columns(a.columns());
                                    }));
   });
@@ -227,7 +205,7 @@ int nodewise_by_columns(nodewise_distribution** made, const nodewise_matrix* mat
 int nodewise_matrix_where(const nodewise_matrix* matrix, nodewise_residency* found) {
   return guarded([&] {
     nodewise::c::require(found, "result");
-    const auto where = of_either_type(matrix, [](const auto& a) { return a.residency(); });
+    const auto where = of_any_form(matrix, [](const auto& a) { return a.residency(); });
     *found = {where.pages, where.resident, where.on_owner, where.unknown};
   });
 }
@@ -235,31 +213,7 @@ int nodewise_matrix_where(const nodewise_matrix* matrix, nodewise_residency* fou
 int nodewise_matrix_strip(const nodewise_matrix* matrix, std::size_t columns, char* text,
                           std::size_t room) {
   return guarded([&] {
-    nodewise::c::write_text(of_either_type(matrix, [&](const auto& a) { return a.strip(columns); }),
+    nodewise::c::write_text(of_any_form(matrix, [&](const auto& a) { return a.strip(columns); }),
                             text, room);
   });
-}
-
-int nodewise_multiply(nodewise_teams* teams, const nodewise_matrix* matrix, const double* x,
-                      std::size_t x_elements, double* y, std::size_t y_elements) {
-  return nodewise::c::product<double>(teams, matrix, {{x, x_elements}, {y, y_elements}}, {});
-}
-
-int nodewise_multiply_float(nodewise_teams* teams, const nodewise_matrix* matrix, const float* x,
-                            std::size_t x_elements, float* y, std::size_t y_elements) {
-  return nodewise::c::product<float>(teams, matrix, {{x, x_elements}, {y, y_elements}}, {});
-}
-
-int nodewise_multiply_add(nodewise_teams* teams, double factor, const nodewise_matrix* matrix,
-                          const double* x, std::size_t x_elements, double* y,
-                          std::size_t y_elements) {
-  return nodewise::c::product<double>(teams, matrix, {{x, x_elements}, {y, y_elements}},
-                                      {factor, true});
-}
-
-int nodewise_multiply_add_float(nodewise_teams* teams, float factor, const nodewise_matrix* matrix,
-                                const float* x, std::size_t x_elements, float* y,
-                                std::size_t y_elements) {
-  return nodewise::c::product<float>(teams, matrix, {{x, x_elements}, {y, y_elements}},
-                                     {factor, true});
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <cmath>
 #include <system_error>
 #include <tuple>
 
@@ -151,6 +152,22 @@ void read_sizes(std::string_view text, std::size_t at, std::uint64_t most, matri
   }
 }
 
+/// Reads a value. Returns why it is none, or nothing.
+std::string read_value(std::string_view word, const matrix_file& of, double& value) {
+  std::int64_t whole = 0;
+  const bool integer = of.field == matrix_file::values::integer;
+  if (integer ? !read_number(word, whole) : !read_number(word, value)) {
+    return fmt::format("{} is not {} value in range", in_quotes(word),
+                       integer ? "an integer" : "a");
+  }
+  value = integer ? static_cast<double>(whole) : value;
+  if (std::isfinite(value) && std::abs(value) > of.largest) {
+    return fmt::format("{} is beyond {}, the largest value of the matrix's type", in_quotes(word),
+                       of.largest);
+  }
+  return {};
+}
+
 /// Reads an entry. Returns why it is none, or nothing.
 std::string read_entry(std::string_view line, const matrix_file& of, file_entry& entry) {
   line_words words(line);
@@ -167,14 +184,9 @@ std::string read_entry(std::string_view line, const matrix_file& of, file_entry&
   }
   entry.value = 1;
   if (of.field != matrix_file::values::pattern) {
-    const std::string_view word = words.next();
-    std::int64_t whole = 0;
-    const bool integer = of.field == matrix_file::values::integer;
-    if (integer ? !read_number(word, whole) : !read_number(word, entry.value)) {
-      return fmt::format("{} is not {} value in range", in_quotes(word),
-                         integer ? "an integer" : "a");
+    if (std::string reason = read_value(words.next(), of, entry.value); !reason.empty()) {
+      return reason;
     }
-    entry.value = integer ? static_cast<double>(whole) : entry.value;
   }
   if (const std::string_view word = words.next(); !word.empty()) {
     return fmt::format("{} behind the value", in_quotes(word));
@@ -205,8 +217,10 @@ std::size_t matrix_file_bytes(const std::filesystem::path& path) {
   return bytes;
 }
 
-matrix_file read_matrix_head(std::string_view text, std::string name, std::uint64_t most) {
+matrix_file read_matrix_head(std::string_view text, std::string name, std::uint64_t most,
+                             double largest) {
   matrix_file of;
+  of.largest = largest;
   of.name = std::move(name);
   read_banner(text, of);
   std::size_t at = behind(text, 0);

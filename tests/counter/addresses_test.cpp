@@ -1,4 +1,6 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include <nodewise/marker.h>
+
 #include "counter/counted.hpp"
 
 namespace nodewise::counter_test {
@@ -72,6 +74,18 @@ COUNTER_TEST(Accesses, OfDevicesAreNotCountedButTold) {
   EXPECT_THAT(g.records("uncounted"),
               ElementsAre("2 accesses%20to%20devices%2C%20or%20to%20pages%20that%20went%20away%20"
                           "meanwhile"));
+}
+
+COUNTER_TEST(Accesses, OfGathersThatTheEmulatorMisreadsAreReported) {
+  guest g(machine);
+  rig_misread(0);
+  rig_misread(1);
+  g.mark(2, NODEWISE_MARKER_EXCLUDE);
+  rig_misread(2);
+  EXPECT_THAT(
+      g.records("uncounted"),
+      ElementsAre("2 gathers%20by%20register%20xmm4%20or%20ymm4%2C%20of%20which%20this%20QEMU"
+                  "%20reads%20the%20wrong%20elements"));
 }
 
 COUNTER_TEST(Accesses, AreBookedToTheirInstruction) {

@@ -10,6 +10,10 @@ bool streams(const bytes& code) {
   return rig_streams(code.data(), code.size()) != 0;
 }
 
+bool gathers_by_register_4(const bytes& code) {
+  return rig_gathers(code.data(), code.size()) != 0;
+}
+
 bool forgets(const bytes& code) {
   return rig_forgets(code.data(), code.size()) != 0;
 }
@@ -53,6 +57,28 @@ TEST(Instructions, ThatOnlyLookLikeStreamingAreNot) {
   EXPECT_FALSE(streams({0x2b, 0x07}));                   // sub
   EXPECT_FALSE(streams({0x0f, 0xc3}));                   // cut off
   EXPECT_FALSE(streams({}));
+}
+
+TEST(Instructions, ThatGatherByRegister4AreKnown) {
+  EXPECT_TRUE(
+      gathers_by_register_4({0xc4, 0xe2, 0xc5, 0x93, 0x1c, 0xe7})); // vgatherqpd [rdi+ymm4*8]
+  EXPECT_TRUE(gathers_by_register_4({0xc4, 0xc2, 0xc5, 0x93, 0x5c, 0xe4, 0x10})); // [r12+ymm4*8+16]
+  EXPECT_TRUE(
+      gathers_by_register_4({0xc4, 0xe2, 0xed, 0x92, 0x0c, 0xe7})); // vgatherdpd [rdi+xmm4*8]
+  EXPECT_TRUE(
+      gathers_by_register_4({0xc4, 0xe2, 0x69, 0x90, 0x0c, 0xa7})); // vpgatherdd [rdi+xmm4*4]
+  EXPECT_TRUE(gathers_by_register_4({0x64, 0xc4, 0xe2, 0xc1, 0x91, 0x34, 0xa5, 0x23, 0x01, 0,
+                                     0})); // vpgatherqq fs:[xmm4*4+0x123]
+}
+
+TEST(Instructions, ThatGatherByOtherRegistersOrNotAtAllAreNot) {
+  EXPECT_FALSE(gathers_by_register_4({0xc4, 0xe2, 0x6d, 0x92, 0x0c, 0xaf})); // [rdi+ymm5*4]
+  EXPECT_FALSE(gathers_by_register_4({0xc4, 0xa2, 0x6d, 0x92, 0x0c, 0xa7})); // [rdi+ymm12*4]
+  EXPECT_FALSE(gathers_by_register_4({0xc4, 0xe2, 0x7d, 0x25, 0x20})); // vpmovsxdq ymm4, [rax]
+  EXPECT_FALSE(gathers_by_register_4({0xc4, 0xe2, 0x75, 0x45, 0x04, 0x24})); // vpsrlvd [rsp]
+  EXPECT_FALSE(gathers_by_register_4({0xc4, 0xe1, 0xc5, 0x93, 0x1c, 0xe7})); // of another map
+  EXPECT_FALSE(gathers_by_register_4({0xc4, 0xe2, 0xc5, 0x93, 0x1c}));       // cut off
+  EXPECT_FALSE(gathers_by_register_4({}));
 }
 
 TEST(Instructions, ThatForgetTranslationsAreKnown) {

@@ -50,12 +50,20 @@ void rig_stream(unsigned vcpu, unsigned bytes, uint64_t address, uint64_t pc) {
   on_streaming_store(vcpu, fake_info(1, bytes), address, translated(pc));
 }
 
+void rig_misread(unsigned vcpu) {
+  on_misread_gather(vcpu, NULL);
+}
+
 int rig_mark_in(const unsigned char* bytes, size_t count) {
   return mark_in(bytes, count);
 }
 
 int rig_streams(const unsigned char* bytes, size_t count) {
   return is_streaming_store(bytes, count);
+}
+
+int rig_gathers(const unsigned char* bytes, size_t count) {
+  return gathers_by_register_4(bytes, count);
 }
 
 int rig_forgets(const unsigned char* bytes, size_t count) {

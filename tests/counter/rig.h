@@ -22,6 +22,7 @@ void rig_access(unsigned vcpu, int store, unsigned bytes, uint64_t address, uint
 /* A block of a program, of so many instructions. */
 void rig_execute(unsigned vcpu, unsigned instructions);
 void rig_stream(unsigned vcpu, unsigned bytes, uint64_t address, uint64_t pc);
+void rig_misread(unsigned vcpu);
 
 /* What QEMU answers: a page's place. Pages that were not named are at their own address. */
 void fake_map(uint64_t address, uint64_t physical);
@@ -30,6 +31,7 @@ void fake_device(uint64_t address);
 
 int rig_mark_in(const unsigned char* bytes, size_t count);
 int rig_streams(const unsigned char* bytes, size_t count);
+int rig_gathers(const unsigned char* bytes, size_t count);
 int rig_forgets(const unsigned char* bytes, size_t count);
 /* The offset of the stack pointer in the task's structure, or -1. */
 int64_t rig_switches(const unsigned char* bytes, size_t count);

@@ -32,14 +32,16 @@ class Fills:
 
 @dataclass
 class Counted:
-    """One program of a batch: fills in use, together, by object, and of each object by the memory's
-    node; "" is what no object covers. Lines that several processors write, as the result has them."""
+    """One program of a batch: fills in use, together, by the name of objects, and of each name by the
+    memory's node; "" is what no object covers. The same by the addresses of each object. Lines that several
+    processors write, as the result has them."""
 
     status: int
     output: str
     use: Fills = field(default_factory=Fills)
     objects: dict[str, Fills] = field(default_factory=lambda: defaultdict(Fills))
     memories: dict[str, dict[int, int]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(int)))
+    ranges: dict[range, Fills] = field(default_factory=lambda: defaultdict(Fills))
     shared: list[dict] = field(default_factory=list)
 
     def imbalance(self, nodes: int, objects: tuple[str, ...] = ()) -> float:
@@ -98,15 +100,17 @@ def run_batch(
 
 def _count(document: dict, batch: dict[int, Counted]) -> None:
     """Adds what a nodewise/traffic/1 says of each process."""
-    sites = {
-        (each["pid"], each["object"]): document["sites"][each["site"]]["name"]
-        for each in document["objects"]
-    }
+    sites, ranges = {}, {}
+    for each in document["objects"]:
+        key = (each["pid"], each["object"])
+        sites[key] = document["sites"][each["site"]]["name"]
+        ranges[key] = range(int(each["start"], 16), int(each["start"], 16) + each["bytes"])
     for pages in document["pages"]:
         if (counted := batch.get(pages["pid"])) is None:
             continue
-        site = sites.get((pages["pid"], pages.get("object", -1)), "")
-        for fills in (counted.use, counted.objects[site]):
+        key = (pages["pid"], pages.get("object", -1))
+        site = sites.get(key, "")
+        for fills in (counted.use, counted.objects[site], counted.ranges[ranges.get(key, range(0))]):
             fills.local += pages["use"]["local_fills"]
             fills.remote += pages["use"]["remote_fills"]
         counted.memories[site][pages["node"]] += sum(pages["use"].values())

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import lab
-from batch import Counted, run_batch
+from batch import Counted, Fills, run_batch
 
 # consume.examples has built them.
 PROGRAMS = lab.BUILD / "tests/consume/examples/cmake"
@@ -156,6 +156,33 @@ class Library(unittest.TestCase):
         output = self.ended_well("bound by OpenMP").output
         self.assertEqual(len(re.findall("16.0 MiB, 100 % on its owner", output)), 3, output)
         self.assertIn("8 chunks, 0 stolen; 100.0 % of 48.0 MiB at home", output)
+
+
+class ConjugateGradients(unittest.TestCase):
+    """Vectors of 4 MiB, in the form with the library and in the one that is cured by hand, whose threads
+    OpenMP binds."""
+
+    COMMANDS: ClassVar = [
+        words("conjugate-gradients/conjugate-gradients-library 81 4"),
+        [str(lab.BUILD / "examples/kernels/cg-cured"), "81", "4"],
+    ]
+    MOST = 1.2  # times the remote share of the latter; it was 0.9 or less
+
+    def test_arrays_are_as_local_as_those_that_are_cured_by_hand(self) -> None:
+        for machine in (FOUR, "2x4"):
+            with self.subTest(machine), tempfile.TemporaryDirectory(prefix="nodewise-lab-test-") as name:
+                Path(name).chmod(0o777)
+                library, cured = run_batch(machine, self.COMMANDS, Path(name), run=())
+                self.assertEqual((library.status, cured.status), (0, 0), library.output + cured.output)
+                self.assertGreater(cured.use.all, 10000)
+                self.assertGreater(arrays_of(cured).remote, 0)
+                self.assertLessEqual(arrays_of(library).share, self.MOST * arrays_of(cured).share)
+
+
+def arrays_of(counted: Counted) -> Fills:
+    """Of all objects with at least a percent of the fills."""
+    arrays = counted.arrays(0.01).values()
+    return Fills(sum(each.local for each in arrays), sum(each.remote for each in arrays))
 
 
 if __name__ == "__main__":

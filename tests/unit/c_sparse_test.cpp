@@ -15,7 +15,7 @@
 
 #include <nodewise/affinity.hpp>
 
-#include "unit/sparse_matrices.hpp"
+#include "unit/c_matrices.hpp"
 
 namespace nodewise::test {
 namespace {
@@ -38,24 +38,8 @@ struct c_calls<float> {
   static constexpr auto multiply_add = nodewise_multiply_add_float;
 };
 
-class CSparse : public testing::Test {
+class CSparse : public c_matrix_test {
  protected:
-  CSparse() {
-    EXPECT_EQ(nodewise_layout_make(&layout_, NODEWISE_CLOSE, 3), 0) << nodewise_error();
-    EXPECT_EQ(nodewise_teams_make(&teams_, layout_, nodewise_run_openmp), 0) << nodewise_error();
-  }
-  ~CSparse() override {
-    nodewise_matrix_free(a_);
-    nodewise_teams_free(teams_);
-    nodewise_layout_free(layout_);
-  }
-
-  template <class T>
-  static nodewise_crs crs_of(const plain_matrix<T>& plain) {
-    return {plain.rows(), plain.columns, plain.values.size(), plain.starts.data(),
-            plain.indices.data()};
-  }
-
   /// Both products with the matrix must be those of `plain`.
   template <class T>
   void expect_products_of(const plain_matrix<T>& plain) {
@@ -92,13 +76,6 @@ class CSparse : public testing::Test {
     EXPECT_EQ(a_, nullptr);
     return nodewise_error();
   }
-  static void expect_part(const std::string& text, const std::string& part) {
-    EXPECT_NE(text.find(part), std::string::npos) << text;
-  }
-
-  nodewise_layout* layout_ = nullptr;
-  nodewise_teams* teams_ = nullptr;
-  nodewise_matrix* a_ = nullptr;
 };
 
 TEST_F(CSparse, CopiedAndAdoptedArraysGiveThePlainProducts) {

@@ -75,6 +75,19 @@ std::vector<T> plain_product(const plain_matrix<T, Index, Offset>& a, const std:
   return y;
 }
 
+/// A transposed, times x
+template <class T, class Index, class Offset>
+std::vector<T> plain_transposed(const plain_matrix<T, Index, Offset>& a, const std::vector<T>& x) {
+  std::vector<T> y(a.columns);
+  for (std::size_t row = 0; row < a.rows(); ++row) {
+    for (auto k = static_cast<std::size_t>(a.starts[row]);
+         k < static_cast<std::size_t>(a.starts[row + 1]); ++k) {
+      y[static_cast<std::size_t>(a.indices[k])] += a.values[k] * x[row];
+    }
+  }
+  return y;
+}
+
 /// Shapes that a cut by rows can get wrong: one row, one column, fewer rows than workers, wide,
 /// high.
 struct matrix_shape {

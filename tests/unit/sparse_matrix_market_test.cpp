@@ -3,9 +3,12 @@
 
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <random>
 #include <sstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <unistd.h>
 
@@ -172,6 +175,84 @@ TEST_F(SparseMatrixMarket, EveryTruncationIsRefusedOrComplete) {
       EXPECT_EQ(failed.kind(), error_kind::input) << failed.what();
     }
   }
+}
+
+TEST_F(SparseMatrixMarket, ValuesBeyondTheTypeAreRefused) {
+  const std::string text = banner + "1 2 2\n1 1 3e38\n1 2 -4e38\n";
+  EXPECT_EQ(dense(read(text)), (std::vector<double>{3e38, -4e38}));
+  try {
+    (void)read<float>(text);
+    FAIL() << "-4e38 was read as a float";
+  } catch (const error& failed) {
+    EXPECT_NE(std::string(failed.what()).find("line 4: '-4e38' is beyond 3.402"), std::string::npos)
+        << failed.what();
+  }
+  const auto infinite = read<float>(banner + "1 1 1\n1 1 -inf\n");
+  EXPECT_EQ(infinite.values()[0], -std::numeric_limits<float>::infinity());
+}
+
+/// What becomes of a file: its entries, or the error.
+struct read_result {
+  std::vector<std::pair<std::size_t, std::size_t>> places;
+  std::string refusal;
+
+  friend bool operator==(const read_result&, const read_result&) = default;
+};
+
+/// Changes up to three bytes or numbers of a text.
+void change(std::string& text, std::mt19937& random) {
+  for (std::size_t left = 1 + random() % 3; left > 0; --left) {
+    const std::size_t at = random() % text.size();
+    switch (random() % 4) {
+    case 0:
+      text[at] = "0123456789 \n-+.e%x"[random() % 18];
+      break;
+    case 1:
+      text.erase(at, 1 + random() % 8);
+      break;
+    case 2:
+      text.insert(at, text.substr(random() % text.size(), 1 + random() % 8));
+      break;
+    default: // a digit becomes a number of any size
+      if (const std::size_t digit = text.find_first_of("0123456789", at); digit != text.npos) {
+        text.replace(digit, 1, std::to_string(random() >> random() % 32));
+      }
+      break;
+    }
+  }
+}
+
+TEST_F(SparseMatrixMarket, ChangedFilesAreRefusedOrReadTheSameByAnyNumberOfWorkers) {
+  std::mt19937 random(22);
+  const std::string good = banner + "% c\n5 6 5\n1 1 1.25\n2 2 2.5\n3 1 -7\n5 6 12\n4 4 1e3\n";
+  std::size_t refused = 0;
+  std::size_t accepted = 0;
+  for (int round = 0; round < 120; ++round) {
+    std::string text = good;
+    change(text, random);
+    std::vector<read_result> results;
+    for (const char* machine : {"1x1", "4x2"}) {
+      read_result& result = results.emplace_back();
+      try {
+        const auto made = read(text, machine);
+        ASSERT_LE(made.rows(), 1'000'000 + 100 * text.size()) << text;
+        for (std::size_t row = 0; row < made.rows(); ++row) {
+          for (const auto column : made.row(row).columns) {
+            ASSERT_LT(static_cast<std::size_t>(column), made.columns()) << text;
+            result.places.emplace_back(row, static_cast<std::size_t>(column));
+          }
+        }
+      } catch (const error& failed) {
+        EXPECT_EQ(failed.kind(), error_kind::input) << failed.what() << text;
+        EXPECT_FALSE(failed.hint().empty());
+        result.refusal = failed.what();
+      }
+      ASSERT_EQ(result, results.front()) << text << result.refusal;
+    }
+    (results.front().refusal.empty() ? accepted : refused) += 1;
+  }
+  EXPECT_GT(refused, 30U); // both happen often
+  EXPECT_GT(accepted, 12U);
 }
 
 TEST_F(SparseMatrixMarket, FilesThatCannotBeReadAreErrors) {

@@ -17,18 +17,6 @@ namespace {
 
 const auto machines = {"1x1", "2x2", "4x2", "8x4"};
 
-template <class T, class Index, class Offset>
-std::vector<T> plain_transposed(const plain_matrix<T, Index, Offset>& a, const std::vector<T>& x) {
-  std::vector<T> y(a.columns);
-  for (std::size_t row = 0; row < a.rows(); ++row) {
-    for (auto k = static_cast<std::size_t>(a.starts[row]);
-         k < static_cast<std::size_t>(a.starts[row + 1]); ++k) {
-      y[static_cast<std::size_t>(a.indices[k])] += a.values[k] * x[row];
-    }
-  }
-  return y;
-}
-
 /// The entries of a square matrix that are not left of the diagonal, and its whole.
 struct halves {
   std::vector<triplet<double>> upper;

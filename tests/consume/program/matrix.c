@@ -34,6 +34,56 @@ static void require(int failed) {
   }
 }
 
+// Whether all of some vectors are A times ones.
+static int is_right(const double* y, size_t count) {
+  int wrong = 0;
+  for (size_t i = 0; i < ROWS * count; ++i) {
+    wrong += y[i] != (i < count || i >= (ROWS - 1) * count ? 3.0 : 2.0);
+  }
+  return wrong == 0;
+}
+
+// The same by SELL-C-sigma, for two vectors at once, and by the transposed matrix, which is A.
+static int other_products_are_right(nodewise_teams* teams, const nodewise_matrix* a) {
+  enum { VECTORS = 2 };
+  static double x[VECTORS * ROWS], y[VECTORS * ROWS];
+  const size_t n = ROWS;
+  for (size_t i = 0; i < VECTORS * n; ++i) {
+    x[i] = 1.0;
+  }
+  nodewise_matrix* sell;
+  require(nodewise_matrix_sell(&sell, teams, a, NULL));
+  require(nodewise_multiply(teams, sell, x, n, y, n));
+  int right = is_right(y, 1) && nodewise_matrix_occupancy(sell) > 0.99;
+  nodewise_matrix_free(sell);
+
+  require(nodewise_multiply_many(teams, a, VECTORS, x, VECTORS * n, y, VECTORS * n));
+  right = right && is_right(y, VECTORS);
+
+  nodewise_product* transposed;
+  require(nodewise_transposed_make(&transposed, teams, a));
+  require(nodewise_product_multiply(teams, transposed, x, n, y, n));
+  nodewise_product_free(transposed);
+  return right && is_right(y, 1);
+}
+
+// By the upper half of (2 1; 1 3).
+static int symmetric_product_is_right(nodewise_teams* teams) {
+  const int64_t starts[] = {0, 2, 3};
+  const int32_t columns[] = {0, 1, 1};
+  const double upper[] = {2.0, 1.0, 3.0}, x[] = {1.0, 10.0};
+  const struct nodewise_crs rows = {2, 2, 3, starts, columns};
+  double y[2];
+  nodewise_matrix* half;
+  nodewise_product* whole;
+  require(nodewise_matrix_copy(&half, teams, &rows, upper));
+  require(nodewise_symmetric_make(&whole, teams, half));
+  require(nodewise_product_multiply(teams, whole, x, 2, y, 2));
+  nodewise_product_free(whole);
+  nodewise_matrix_free(half);
+  return y[0] == 12.0 && y[1] == 31.0;
+}
+
 int main(void) {
   const size_t n = ROWS;
   const size_t entries = fill();
@@ -66,6 +116,7 @@ int main(void) {
   for (size_t i = 0; i < n; ++i) {
     wrong += y[i] != 1.5 * (i == 0 || i == n - 1 ? 3.0 : 2.0);
   }
+  wrong += !other_products_are_right(teams, a) + !symmetric_product_is_right(teams);
   struct nodewise_residency where;
   require(nodewise_matrix_where(a, &where));
 

@@ -51,6 +51,8 @@ program matrix
   call nodewise_read_matrix(b, teams, 'does not exist.mtx', stat=stat)
   if (stat == 0) error stop 'a missing file is accepted'
   call adopt_and_read_single()
+  call check_other_products()
+  call check_symmetric_product()
 
   call nodewise_free_matrix(a)
   call nodewise_free_teams(teams)
@@ -104,5 +106,51 @@ contains
     open (newunit=unit, file=file, status='old')
     close (unit, status='delete')
   end subroutine adopt_and_read_single
+
+  !> A times ones by SELL-C-sigma, for two vectors at once, and by the transposed matrix, which is A.
+  subroutine check_other_products()
+    real(real64), allocatable :: xs(:, :), ys(:, :), other(:, :)
+    type(nodewise_matrix) :: sell
+    type(nodewise_product) :: transposed
+
+    expected = expected / 1.5_real64
+    call nodewise_convert_to_sell(sell, teams, a, chunk_rows=8)
+    call nodewise_multiply(teams, sell, x, y)
+    if (any(abs(y - expected) > 0)) error stop 'a wrong product by SELL-C-sigma'
+    if (nodewise_matrix_occupancy(sell) < 0.99) error stop 'most rows have three entries'
+
+    allocate (xs(2, n), ys(2, n), other(4, n / 2))
+    xs(1, :) = 1
+    xs(2, :) = 2
+    call nodewise_multiply_many(teams, a, xs, ys)
+    if (any(abs(ys(1, :) - expected) > 0) .or. any(abs(ys(2, :) - 2 * expected) > 0)) &
+      error stop 'a wrong product of two vectors'
+    call nodewise_multiply_many(teams, a, xs, other, stat)
+    if (stat == 0) error stop 'another number of results is accepted'
+    call nodewise_multiply_many(teams, sell, xs, ys, stat)
+    if (stat == 0 .or. index(nodewise_error(), 'SELL-C-sigma') == 0) error stop 'SELL is accepted'
+
+    call nodewise_make_transposed(transposed, teams, a)
+    y = 0
+    call nodewise_multiply(teams, transposed, x, y)
+    if (any(abs(y - expected) > 0)) error stop 'a wrong product with the transposed matrix'
+    call nodewise_free_product(transposed)
+    call nodewise_free_matrix(sell)
+  end subroutine check_other_products
+
+  !> By the upper half of (2 1; 1 3).
+  subroutine check_symmetric_product()
+    real(real32) :: z(2)
+    type(nodewise_matrix) :: upper
+    type(nodewise_product) :: whole
+
+    call nodewise_copy_matrix(upper, teams, 2_int64, [1_int64, 3_int64, 4_int64], &
+      [1_int32, 2_int32, 2_int32], [2.0_real32, 1.0_real32, 3.0_real32])
+    call nodewise_make_symmetric(whole, teams, upper)
+    call nodewise_multiply(teams, whole, [1.0_real32, 10.0_real32], z)
+    if (any(abs(z - [12, 31]) > 0)) error stop 'a wrong product with a symmetric matrix'
+    call nodewise_free_product(whole)
+    call nodewise_free_matrix(upper)
+  end subroutine check_symmetric_product
 
 end program matrix
