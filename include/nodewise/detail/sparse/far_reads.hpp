@@ -27,8 +27,8 @@ template <class Index>
 bool reads_far(std::span<const Index> columns, std::size_t element_bytes) {
   constexpr std::size_t sample = 4096;
   constexpr std::size_t samples = 16;
-  constexpr std::size_t line_bytes = 64;
-  const std::size_t per_line = std::max(line_bytes / element_bytes, std::size_t{1});
+  constexpr std::size_t cache_line = 64;
+  const std::size_t per_line = std::max(cache_line / element_bytes, std::size_t{1});
   const std::size_t step = std::max(columns.size() / samples, sample);
   std::size_t seen = 0;
   std::size_t lines = 0;
@@ -39,7 +39,7 @@ bool reads_far(std::span<const Index> columns, std::size_t element_bytes) {
       return static_cast<std::size_t>(column) / per_line;
     });
     std::ranges::sort(read);
-    far += read.back() - read.front() > far_bytes / line_bytes ? sample : 0;
+    far += read.back() - read.front() > far_bytes / cache_line ? sample : 0;
     lines += static_cast<std::size_t>(std::ranges::unique(read).begin() - read.begin());
     seen += sample;
   }
