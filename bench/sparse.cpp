@@ -1,11 +1,12 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// Products with sparse matrices beside the plain OpenMP loop, in one process. Prints one line of
-// JSON for each matrix: the seconds of each party in each round, whose order is random.
+// Products with sparse matrices beside the plain OpenMP loop, Eigen and MKL, in one process. Prints
+// one line of JSON for each matrix: the seconds of each party in each round, whose order is random.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <numeric>
 #include <random>
@@ -131,6 +132,16 @@ void measure(nodewise::openmp_teams& teams, const std::string& name, const crs& 
          });
        },
        {}}};
+#ifdef NODEWISE_WITH_EIGEN
+  parties.push_back({"eigen",
+                     [&] { nodewise::bench::eigen_product(plain, plain_x.data(), plain_y.data()); },
+                     {}});
+#endif
+  if (const char* const library = std::getenv("NODEWISE_BENCH_MKL"); library != nullptr) {
+    if (auto product = nodewise::bench::mkl_product(plain, library)) {
+      parties.push_back({"mkl", [&, product] { product(plain_x.data(), plain_y.data()); }, {}});
+    }
+  }
   race(parties, plain.values.size(), rounds);
   std::printf("{\"matrix\": \"%s\", \"rows\": %zu, \"entries\": %zu, \"occupancy\": %.3f, \"s\": {",
               name.c_str(), rows, plain.values.size(), sell.occupancy());

@@ -189,14 +189,8 @@ class sparse_matrix {
 
   /// Computes the products of a worker's rows. `multiply` calls it on each worker.
   void products_of(std::size_t worker, const T* x, T* y, detail::row_update<T> update) const {
-    const index_range rows = partition_.rows_of(worker);
-    if (reads_far_[worker].value) {
-      const Index* const end = column_indices().data() + row_starts()[rows.last];
-      const detail::prefetch_ahead<T, Index> ahead{end - 1};
-      detail::row_products(arrays(), rows, x, y, update, ahead);
-    } else {
-      detail::row_products(arrays(), rows, x, y, update, detail::no_prefetch<T, Index>());
-    }
+    detail::row_products(arrays(), partition_.rows_of(worker), x, y, update,
+                         distances_[worker].value);
   }
   /// Computes the products of a worker's rows and `count` vectors. `multiply_many` calls it on each
   /// worker.
@@ -219,13 +213,13 @@ class sparse_matrix {
 
  private:
   sparse_matrix(std::size_t columns, row_partition partition, std::span<const Offset> before)
-      : columns_(columns), partition_(std::move(partition)), reads_far_(partition_.workers()),
+      : columns_(columns), partition_(std::move(partition)), distances_(partition_.workers()),
         starts_(before.size(), partition_.by_rows()),
         indices_(static_cast<std::size_t>(before.back()), by_entries(before)),
         values_(static_cast<std::size_t>(before.back()), by_entries(before)) {}
   sparse_matrix(std::size_t columns, row_partition partition, std::span<const Offset> starts,
                 std::span<const Index> indices, std::span<const T> values)
-      : columns_(columns), partition_(std::move(partition)), reads_far_(partition_.workers()),
+      : columns_(columns), partition_(std::move(partition)), distances_(partition_.workers()),
         starts_(starts, partition_.by_rows()), indices_(indices, by_entries(starts)),
         values_(values, by_entries(starts)) {}
 
@@ -276,13 +270,15 @@ class sparse_matrix {
     const index_range rows = partition_.rows_of(worker);
     const auto first = static_cast<std::size_t>(starts[rows.first]);
     const auto entries = static_cast<std::size_t>(starts[rows.last]) - first;
-    reads_far_[worker].value =
-        detail::reads_far(column_indices().subspan(first, entries), sizeof(T));
+    const auto found =
+        detail::read_distance_of(column_indices().subspan(first, entries), sizeof(T));
+    const bool is_slow = found == detail::read_distance::scattered && !detail::has_fast_gathers();
+    distances_[worker].value = is_slow ? detail::read_distance::near : found;
   }
 
   std::size_t columns_;
   row_partition partition_;
-  std::vector<cache_aligned<bool>> reads_far_; ///< of each worker's part
+  std::vector<cache_aligned<detail::read_distance>> distances_; ///< of each worker's part
   detail::placed_elements<Offset> starts_;
   detail::placed_elements<Index> indices_;
   detail::placed_elements<T> values_;

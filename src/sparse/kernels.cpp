@@ -8,31 +8,13 @@
 #define HWY_TARGET_INCLUDE "sparse/kernels.cpp"
 #include <hwy/foreach_target.h>
 
-#include <hwy/highway.h>
+#include "sparse/gather.hpp"
 
 // Everything up to the end of this namespace is compiled once for each instruction set.
 HWY_BEFORE_NAMESPACE();
 namespace nodewise::inline v0::detail {
 namespace HWY_NAMESPACE {
 namespace {
-
-namespace hn = hwy::HWY_NAMESPACE;
-
-template <class T>
-using tag = hn::ScalableTag<T>;
-
-/// Elements of x at 32-bit indices. Gathers take indices as wide as the elements.
-template <class T>
-HWY_INLINE hn::Vec<tag<T>> gather(const T* x, const std::int32_t* at) {
-  const tag<T> d;
-  const hn::RebindToSigned<tag<T>> indices;
-  if constexpr (sizeof(T) == sizeof(std::int32_t)) {
-    return hn::GatherIndex(d, x, hn::LoadU(indices, at));
-  } else {
-    const hn::Rebind<std::int32_t, tag<T>> narrow;
-    return hn::GatherIndex(d, x, hn::PromoteTo(indices, hn::LoadU(narrow, at)));
-  }
-}
 
 /// Adds up `vectors` vectors of places of a chunk; parameters, since SVE's vectors cannot be in an
 /// array.

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <type_traits>
 
 #include <nodewise/array.hpp>
-#include <nodewise/detail/sparse/far_reads.hpp>
+#include <nodewise/detail/sparse/read_distance.hpp>
 
 namespace nodewise::inline v0::detail {
 
@@ -29,52 +31,74 @@ struct row_update {
 };
 
 /// From this length on, the additions of one chain wait for each other longer than short rows take.
-/// On a Zen 5, four chains make rows of 64 entries twice as fast, and rows of 8 no faster; gathers
-/// were slower than single loads at every length, so this loop needs no vectors.
+/// On a Zen 5, four chains make rows of 64 entries twice as fast, and rows of 8 no faster.
 inline constexpr std::size_t long_row = 32;
 
-/// Asks for the elements of x that entries read soon.
-template <class T, class Index>
-struct prefetch_ahead {
-  const Index* last; ///< the last column index of the part
+// Ways to read the elements of x: `element(k)` is that of the matrix's entry k.
 
-  void operator()(const Index* at, const T* x) const noexcept {
-    const auto ahead = std::min(static_cast<std::ptrdiff_t>(prefetch_distance), last - at);
-    __builtin_prefetch(x + at[ahead]);
+template <class T, class Index>
+struct element_reader {
+  const T* x;
+  const Index* columns;
+
+  template <class Offset>
+  T operator()(Offset k) const noexcept {
+    return x[columns[k]];
   }
 };
-/// Reads near the last ones need no request.
+/// Asks for a later element, too.
 template <class T, class Index>
-struct no_prefetch {
-  void operator()(const Index* /*at*/, const T* /*x*/) const noexcept {}
+struct far_element_reader {
+  const T* x;
+  const Index* columns;
+  const Index* last; ///< column of the worker's part
+
+  template <class Offset>
+  T operator()(Offset k) const noexcept {
+    const Index* const here = columns + k;
+    const auto ahead = std::min(static_cast<std::ptrdiff_t>(prefetch_distance), last - here);
+    __builtin_prefetch(x + here[ahead]);
+    return x[*here];
+  }
 };
 
-/// The sum of a row's products. Its order depends on the length of the row only.
-template <class T, class Index, class Prefetch>
-T row_sum(const T* values, const Index* columns, std::size_t entries, const T* x,
-          const Prefetch& prefetch) {
-  T sum = 0;
-  std::size_t k = 0;
-  if (entries >= long_row) {
-    T sum1 = 0;
-    T sum2 = 0;
-    T sum3 = 0;
-    for (; k + 4 <= entries; k += 4) {
-      for (std::size_t i = 0; i < 4; ++i) {
-        prefetch(columns + k + i, x);
+/// y = sums, or y += factor * sums. The order of a row's additions depends on its length only.
+/// Short rows of a matrix in the cache take 0.8 of the usual loop's time, because `k` runs through
+/// all rows.
+template <bool Add, class T, class Offset, class Element>
+void sum_rows(const Offset* starts, const T* values, index_range rows, const Element& element, T* y,
+              T factor) {
+  Offset k = starts[rows.first];
+  for (std::size_t row = rows.first; row < rows.last; ++row) {
+    const Offset end = starts[row + 1];
+    T sum = 0;
+    if (static_cast<std::size_t>(end - k) >= long_row) {
+      T sum1 = 0;
+      T sum2 = 0;
+      T sum3 = 0;
+      for (; k + 4 <= end; k += 4) {
+        sum += values[k] * element(k);
+        sum1 += values[k + 1] * element(k + 1);
+        sum2 += values[k + 2] * element(k + 2);
+        sum3 += values[k + 3] * element(k + 3);
       }
-      sum += values[k] * x[columns[k]];
-      sum1 += values[k + 1] * x[columns[k + 1]];
-      sum2 += values[k + 2] * x[columns[k + 2]];
-      sum3 += values[k + 3] * x[columns[k + 3]];
+      sum = (sum + sum1) + (sum2 + sum3);
     }
-    sum = (sum + sum1) + (sum2 + sum3);
+    for (; k < end; ++k) {
+      sum += values[k] * element(k);
+    }
+    y[row] = Add ? y[row] + factor * sum : sum;
   }
-  for (; k < entries; ++k) {
-    prefetch(columns + k, x);
-    sum += values[k] * x[columns[k]];
+}
+
+template <class T, class Offset, class Element>
+void sum_rows(const Offset* starts, const T* values, index_range rows, const Element& element, T* y,
+              row_update<T> update) {
+  if (update.add) {
+    sum_rows<true>(starts, values, rows, element, y, update.factor);
+  } else {
+    sum_rows<false>(starts, values, rows, element, y, update.factor);
   }
-  return sum;
 }
 
 /// The sum of the products of two dense rows. Its order depends on the number of elements only.
@@ -99,14 +123,62 @@ T dense_sum(const T* a, const T* x, std::size_t elements) {
   return sum;
 }
 
-template <class T, class Index, class Offset, class Prefetch>
-void row_products(const sparse_rows<T, Index, Offset>& a, index_range rows, const T* x, T* y,
-                  row_update<T> update, const Prefetch& prefetch) {
-  for (std::size_t row = rows.first; row < rows.last; ++row) {
+template <class T, class Index, class Offset>
+void near_row_products(const sparse_rows<T, Index, Offset>& a, index_range rows, const T* x, T* y,
+                       row_update<T> update) {
+  sum_rows(a.starts, a.values, rows, element_reader<T, Index>{x, a.columns}, y, update);
+}
+
+template <class T, class Index, class Offset>
+void far_row_products(const sparse_rows<T, Index, Offset>& a, index_range rows, const T* x, T* y,
+                      row_update<T> update) {
+  const Index* const last = a.columns + a.starts[rows.last] - 1;
+  sum_rows(a.starts, a.values, rows, far_element_reader<T, Index>{x, a.columns, last}, y, update);
+}
+
+/// Gathers the elements of as many rows as fit into the processor's first cache. A longer row reads
+/// its elements one by one: its four sums do not wait for each other.
+template <class T, class Offset>
+void scattered_row_products(const sparse_rows<T, std::int32_t, Offset>& a, index_range rows,
+                            const T* x, T* y, row_update<T> update) {
+  constexpr std::size_t most = 256;
+  alignas(64) T elements[most];
+  for (std::size_t row = rows.first; row < rows.last;) {
     const Offset first = a.starts[row];
-    const auto entries = static_cast<std::size_t>(a.starts[row + 1] - first);
-    update.apply(y[row], row_sum(a.values + first, a.columns + first, entries, x, prefetch));
+    std::size_t next = row;
+    while (next < rows.last && static_cast<std::size_t>(a.starts[next + 1] - first) <= most) {
+      ++next;
+    }
+    if (next == row) {
+      near_row_products(a, {row, row + 1}, x, y, update);
+      ++row;
+      continue;
+    }
+    gather(x, {a.columns + first, static_cast<std::size_t>(a.starts[next] - first)}, elements);
+    const auto gathered = [&elements, first](Offset k) { return elements[k - first]; };
+    sum_rows(a.starts, a.values, {row, next}, gathered, y, update);
+    row = next;
   }
+}
+
+template <class T, class Index>
+inline constexpr bool can_gather =
+    std::is_same_v<Index, std::int32_t> && (std::is_same_v<T, double> || std::is_same_v<T, float>);
+
+template <class T, class Index, class Offset>
+void row_products(const sparse_rows<T, Index, Offset>& a, index_range rows, const T* x, T* y,
+                  row_update<T> update, read_distance distance) {
+  if (distance == read_distance::far) {
+    far_row_products(a, rows, x, y, update);
+    return;
+  }
+  if constexpr (can_gather<T, Index>) {
+    if (distance == read_distance::scattered) {
+      scattered_row_products(a, rows, x, y, update);
+      return;
+    }
+  }
+  near_row_products(a, rows, x, y, update);
 }
 
 /// `Some` of the `count` products of a row, beginning with that of vector `first`.
