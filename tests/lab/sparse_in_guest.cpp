@@ -64,13 +64,31 @@ void report(std::span<const double> x, std::span<const double> y) {
               reinterpret_cast<std::uintptr_t>(y.data()));
 }
 
-void check(double sum) {
-  std::printf("right %d\n", sum == static_cast<double>(n * row_entries) ? 1 : 0);
+/// Small whole numbers, so that sums are exact: an element that is read in place of another one
+/// shows.
+double element_of_x(std::size_t column) {
+  return static_cast<double>(column % 7);
+}
+
+/// The sum over y.
+double sum_of_product(const arrays& a) {
+  return std::accumulate(a.columns.begin(), a.columns.end(), 0.0,
+                         [](double before, std::int32_t column) {
+                           return before + element_of_x(static_cast<std::size_t>(column));
+                         });
+}
+
+void check(double sum, double right) {
+  std::printf("right %d\n", sum == right ? 1 : 0);
 }
 
 void multiply_as_usual(const arrays& a) {
-  const std::vector<double> x(n, 1.0);
+  std::vector<double> x(n);
+  for (std::size_t column = 0; column < n; ++column) {
+    x[column] = element_of_x(column);
+  }
   std::vector<double> y(n);
+  const double right = sum_of_product(a); // before its reads would count
   report(x, y);
   NODEWISE_MARKER_USE();
   for (int product = 0; product < products; ++product) {
@@ -89,14 +107,18 @@ void multiply_as_usual(const arrays& a) {
   for (std::size_t row = 0; row < n; ++row) {
     sum += y[row];
   }
-  check(sum);
+  check(sum, right);
 }
 
 template <class Matrix>
-void multiply(nodewise::openmp_teams& teams, const Matrix& a) {
+void multiply(nodewise::openmp_teams& teams, const Matrix& a, double right) {
   auto x = a.input_vector();
   auto y = a.output_vector();
-  teams.fill(x, 1.0);
+  teams.for_each_owned(x, [](std::size_t first, std::span<double> part) {
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      part[i] = element_of_x(first + i);
+    }
+  });
   teams.fill(y, 0.0);
   report({x.data(), x.size()}, {y.data(), y.size()});
   std::printf("matrix on-its-owners %.4f\n", a.residency().locality().value_or(-1));
@@ -104,9 +126,10 @@ void multiply(nodewise::openmp_teams& teams, const Matrix& a) {
   for (int product = 0; product < products; ++product) {
     nodewise::multiply(teams, a, x, y);
   }
-  check(teams.reduce_owned(
+  const double sum = teams.reduce_owned(
       y, 0.0, [](std::span<double> part) { return std::accumulate(part.begin(), part.end(), 0.0); },
-      std::plus<>()));
+      std::plus<>());
+  check(sum, right);
 }
 
 } // namespace
@@ -130,8 +153,8 @@ int main(int count, char** words) {
                         : matrix::copy(teams, n, plain.starts, plain.columns, plain.values);
   std::printf("input locality %.4f\n", nodewise::input_locality(teams, rows));
   if (form == "sell") {
-    multiply(teams, nodewise::sell_matrix<double>::from(teams, rows));
+    multiply(teams, nodewise::sell_matrix<double>::from(teams, rows), sum_of_product(plain));
   } else {
-    multiply(teams, rows);
+    multiply(teams, rows, sum_of_product(plain));
   }
 }
