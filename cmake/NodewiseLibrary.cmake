@@ -52,10 +52,11 @@ install(EXPORT nodewise-targets NAMESPACE nodewise::
 include(CMakePackageConfigHelpers)
 configure_package_config_file(cmake/nodewise-config.cmake.in
   ${CMAKE_BINARY_DIR}/nodewise-config.cmake
-  INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/nodewise)
+  INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/nodewise PATH_VARS CMAKE_INSTALL_BINDIR)
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/nodewise-config-version.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/nodewise-config.cmake ${CMAKE_BINARY_DIR}/nodewise-config-version.cmake
+  cmake/nodewise-lab-test.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/nodewise)
 # Relative to the file: `make install PREFIX=...` decides the prefix long after this runs.
 file(RELATIVE_PATH NODEWISE_PC_TO_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
