@@ -137,7 +137,7 @@ class NODEWISE_API task_group {
     detail::task_worker* const me = detail::this_worker;
     return me != nullptr && &me->scheduler() == scheduler_ ? me : nullptr;
   }
-  [[nodiscard]] std::uint32_t home(node_id where) const;
+  [[nodiscard]] std::uint32_t home(node_id where) const { return scheduler_->team_of(where); }
 
   [[nodiscard]] bool has_ended() const noexcept {
     return (state_.load(std::memory_order_acquire) & count_mask) == 0;

@@ -48,11 +48,7 @@ task_scheduler::task_scheduler(const thread_map& threads, steal across)
   }
 }
 
-std::uint32_t task_scheduler::team_of(node_id node) const {
-  const auto number = static_cast<std::size_t>(to_int(node)); // huge for `unknown_node`
-  if (number < team_of_node_.size() && team_of_node_[number] != no_home) {
-    return team_of_node_[number];
-  }
+std::uint32_t task_scheduler::team_near(node_id node) const {
   const std::vector<std::size_t> near =
       node == unknown_node ? std::vector<std::size_t>{} : threads_.nearest_to(node);
   if (near.empty() || near.size() == threads_.teams().size()) {

@@ -3,10 +3,14 @@
 // What a worker does with tasks: finds, runs, and sleeps while there are none.
 #include <nodewise/task_group.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <exception>
+#include <mutex>
+#include <new>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace nodewise::inline v0::detail {
 
@@ -18,6 +22,49 @@ constexpr std::size_t searches_before_sleep = 64;
 constexpr std::size_t quick_searches = 32;
 
 constexpr std::size_t blocks_at_once = 128;
+
+/// Blocks that the workers of former runs have left, by node: placing memory anew would take longer
+/// than many tasks.
+class block_store {
+ public:
+  static block_store& of_process() {
+    static block_store& store = *new block_store; // outlives all static objects that run tasks
+    return store;
+  }
+
+  [[nodiscard]] task_blocks take(node_id node) noexcept {
+    const std::lock_guard lock(mutex_);
+    const auto found = std::ranges::find(left_, node, &left_blocks::node);
+    if (found == left_.end()) {
+      return {};
+    }
+    std::swap(*found, left_.back());
+    task_blocks blocks = std::move(left_.back().blocks);
+    left_.pop_back();
+    return blocks;
+  }
+  /// Keeps the blocks, or frees them if there are many.
+  void give(node_id node, task_blocks blocks) noexcept {
+    constexpr std::size_t most_workers = 256;
+    constexpr std::size_t most_regions = 64; // 1 MiB
+    const std::lock_guard lock(mutex_);
+    if (left_.size() < most_workers && blocks.memory.size() <= most_regions) {
+      try {
+        left_.push_back({node, std::move(blocks)});
+      } catch (const std::bad_alloc&) { // frees them instead
+      }
+    }
+  }
+
+ private:
+  struct left_blocks {
+    node_id node;
+    task_blocks blocks;
+  };
+
+  std::mutex mutex_;
+  std::vector<left_blocks> left_;
+};
 
 void pause_after(std::size_t misses) noexcept {
   if (misses > quick_searches) {
@@ -79,24 +126,41 @@ struct task_worker::queues {
   }
 };
 
+task_worker::~task_worker() {
+  if (!blocks_.memory.empty()) {
+    for (task* block = take_returned(); block != nullptr;) {
+      task* const next = block->next;
+      block->next = std::exchange(blocks_.free, block);
+      block = next;
+    }
+    block_store::of_process().give(self_.node, std::move(blocks_));
+  }
+}
+
+task* task_worker::take_returned() noexcept {
+  return returned_.exchange(nullptr, std::memory_order_acquire);
+}
+
 void task_worker::refill() {
-  free_ = returned_.exchange(nullptr, std::memory_order_acquire);
-  if (free_ != nullptr) {
+  blocks_.free = take_returned();
+  if (blocks_.free == nullptr && blocks_.memory.empty()) {
+    blocks_ = block_store::of_process().take(self_.node);
+  }
+  if (blocks_.free != nullptr) {
     return;
   }
-  const region& more = blocks_.emplace_back(blocks_at_once * sizeof(task), bound(self_.node),
-                                            place_options{.pages = page_size::base});
-  for (std::size_t k = 0; k < blocks_at_once; ++k) {
+  const region& more = blocks_.memory.emplace_back(blocks_at_once * sizeof(task), bound(self_.node),
+                                                   place_options{.pages = page_size::base});
+  for (std::size_t k = blocks_at_once; k-- > 0;) { // the list ascends, as processors prefetch
     task* const block = ::new (more.data() + k * sizeof(task)) task;
-    block->owner = this;
-    block->next = std::exchange(free_, block);
+    block->next = std::exchange(blocks_.free, block);
   }
 }
 
 void task_worker::release(task* block) noexcept {
   task_worker* const owner = block->owner;
   if (owner == this) {
-    block->next = std::exchange(free_, block);
+    block->next = std::exchange(blocks_.free, block);
   } else if (owner == nullptr) {
     delete block;
   } else {

@@ -57,10 +57,6 @@ task_group::~task_group() {
   }
 }
 
-std::uint32_t task_group::home(node_id where) const {
-  return scheduler_->team_of(where);
-}
-
 task_status task_group::wait() {
   detail::task_worker* const me = own_worker();
   if (me == nullptr) {

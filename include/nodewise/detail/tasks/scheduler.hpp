@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
-#include <span>
+#include <utility>
 #include <vector>
 
 #include <nodewise/detail/slots.hpp>
@@ -48,13 +48,19 @@ class NODEWISE_API task_team {
   task* last_ = nullptr;
 };
 
+/// Blocks for tasks, on one node.
+struct task_blocks {
+  std::vector<region> memory;
+  task* free = nullptr;
+};
+
 /// A worker's part of the scheduler, in memory of its node.
 class NODEWISE_API task_worker {
  public:
   task_worker() = default;
   task_worker(const task_worker&) = delete;
   task_worker& operator=(const task_worker&) = delete;
-  ~task_worker() = default;
+  ~task_worker();
 
   [[nodiscard]] task_scheduler& scheduler() const noexcept { return *scheduler_; }
   [[nodiscard]] const worker& self() const noexcept { return self_; }
@@ -63,11 +69,11 @@ class NODEWISE_API task_worker {
 
   /// A free block. Throws `error` (system) if memory runs out.
   [[nodiscard]] task* allocate() {
-    if (free_ == nullptr) {
+    if (blocks_.free == nullptr) {
       refill();
     }
-    task* const block = free_;
-    free_ = block->next;
+    task* const block = std::exchange(blocks_.free, blocks_.free->next);
+    block->owner = this;
     return block;
   }
   /// Frees the block of a task that this worker ran. It may belong to another worker.
@@ -84,6 +90,7 @@ class NODEWISE_API task_worker {
   friend class task_scheduler;
 
   void refill();
+  [[nodiscard]] task* take_returned() noexcept;
   struct found_task {
     task* what = nullptr;
     bool is_own = false; ///< from this worker's deque
@@ -114,10 +121,9 @@ class NODEWISE_API task_worker {
   bool is_idle_ = false;
   bool was_woken_ = false;      ///< since it was busy last
   bool came_from_away_ = false; ///< the task that was found last
-  task* free_ = nullptr;
   task_statistics counts_;
   searcher search_;
-  std::vector<region> blocks_;
+  task_blocks blocks_;
   work_deque<task> deque_;
   alignas(cache_aligned_bytes) std::atomic<task*> returned_{nullptr}; ///< blocks from others
   std::atomic<bool> asleep_{false};
@@ -148,7 +154,11 @@ class NODEWISE_API task_scheduler {
   [[nodiscard]] const thread_map& threads() const noexcept { return threads_; }
   /// The team that runs tasks for a node: its own, or one of the nearest; `no_home` if all are
   /// equally near, or the node is not known.
-  [[nodiscard]] std::uint32_t team_of(node_id node) const;
+  [[nodiscard]] std::uint32_t team_of(node_id node) const {
+    const auto number = static_cast<std::size_t>(to_int(node)); // huge for `unknown_node`
+    const bool has_team = number < team_of_node_.size() && team_of_node_[number] != no_home;
+    return has_team ? team_of_node_[number] : team_near(node);
+  }
 
   /// Adds a task to the queue of its home, from any thread; to that of the first team if it has
   /// none.
@@ -166,6 +176,7 @@ class NODEWISE_API task_scheduler {
  private:
   friend class task_worker;
 
+  [[nodiscard]] std::uint32_t team_near(node_id node) const;
   void finish() noexcept;
   void wake_one(std::size_t team) noexcept;
   bool wake_one_of(std::size_t team) noexcept;
