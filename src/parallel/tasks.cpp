@@ -10,6 +10,7 @@
 
 #include <nodewise/error.hpp>
 
+#include "base/text.hpp"
 #include "sys/kernel.hpp"
 
 namespace nodewise::inline v0 {
@@ -104,7 +105,7 @@ bool task_group::wake_at_end(std::size_t worker) noexcept {
 }
 
 std::string to_string(const task_statistics& of) {
-  std::string text = fmt::format("{} tasks", of.tasks());
+  std::string text = counted(of.tasks(), "task");
   if (const auto share = of.locality()) {
     text += fmt::format(", {:.1f} % of {} at home", 100 * *share, of.at_home + of.elsewhere);
   }

@@ -335,7 +335,7 @@ TEST(TaskGroup, StatisticsAreText) {
       "90 tasks, 75.0 % of 40 at home; 17 stolen: 0 from the same core, 5 from the same "
       "node, 12 from the nearest, 0 from farther");
   EXPECT_EQ(to_string(task_statistics{.homeless = 1, .dropped = 2}),
-            "1 tasks, 2 dropped; 0 stolen: 0 from the same core, 0 from the same node, 0 from "
+            "1 task, 2 dropped; 0 stolen: 0 from the same core, 0 from the same node, 0 from "
             "the nearest, 0 from farther");
 }
 
