@@ -42,6 +42,18 @@ def tree_value(i, sweep):
     return ((i + sweep * 0x9E3779B9) * 0x9E3779B97F4A7C15 % 2**64 >> 32) % 1000
 
 
+def stencil_sum(sweeps):
+    """Of a grid of 1 MiB with rows of 512: each inner element becomes the sum of its four neighbours."""
+    now = [[(512 * row + column) % 10 for column in range(512)] for row in range(MIB // 512)]
+    other = [row[:] for row in now]
+    for _ in range(sweeps):
+        for row in range(1, len(now) - 1):
+            above, here, below = now[row - 1 : row + 2]
+            other[row][1:-1] = [here[k - 1] + here[k + 1] + above[k] + below[k] for k in range(1, 511)]
+        now, other = other, now
+    return sum(map(sum, now))
+
+
 CASES = {
     "file-read": (("", "-cured"), ["1", "2"], MODULO_8),
     "vector": (("", "-cured"), ["1", "2"], MIB * 1.5 * (1 + 2)),
@@ -63,6 +75,7 @@ CASES = {
     "memset-touch": (("", "-cured"), ["1", "2", "4"], MIB * (1 + 2)),
     "unpinned": (("", "-cured"), ["1", "2", "4"], MIB * (1 + 2)),
     "tasks": (("", "-cured", "-omp", "-omp-cured"), ["1", "2"], MIB * (1 + 2)),
+    "stencil-tree": (("", "-cured"), ["1", "2", "3"], stencil_sum(2)),
     "sort-tree": (("", "-cured"), ["1", "2", "3"], sum(tree_value(i, sweep) for i in range(MIB) for sweep in (0, 1))),
 }
 
