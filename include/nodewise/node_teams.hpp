@@ -19,14 +19,13 @@
 #include <concepts>
 #include <cstddef>
 #include <cstring>
-#include <exception>
-#include <mutex>
 #include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include <nodewise/detail/first_exception.hpp>
 #include <nodewise/detail/page_list_cache.hpp>
 #include <nodewise/owned_loop.hpp>
 
@@ -49,31 +48,6 @@ void fill(std::span<T> elements, const T& value) {
   }
   std::ranges::fill(elements, value);
 }
-
-/// Keeps the first exception of many threads, for the thread that started them.
-class first_exception {
- public:
-  template <class F>
-  void guard(F&& f) noexcept {
-    try {
-      f();
-    } catch (...) {
-      const std::lock_guard lock(mutex_);
-      if (!caught_) {
-        caught_ = std::current_exception();
-      }
-    }
-  }
-  void rethrow() const {
-    if (caught_) {
-      std::rethrow_exception(caught_);
-    }
-  }
-
- private:
-  std::mutex mutex_;
-  std::exception_ptr caught_;
-};
 
 } // namespace detail
 

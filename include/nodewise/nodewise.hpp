@@ -43,6 +43,9 @@
 #include <nodewise/sparse_multiply.hpp>   // products that run on the owners of the rows
 #include <nodewise/sparse_scattered.hpp>  // transposed and symmetric products
 #include <nodewise/strip.hpp>             // a picture of memory
+#include <nodewise/task_group.hpp>        // tasks that run on the node of their data
+#include <nodewise/task_statistics.hpp>   // tasks and steals by distance
+#include <nodewise/tasks.hpp>             // runs trees of tasks on node teams
 #include <nodewise/team_layout.hpp>       // which thread runs where
 #include <nodewise/thread_map.hpp>        // which thread works on which node
 #include <nodewise/topology.hpp>          // the machine, and what this process may use of it

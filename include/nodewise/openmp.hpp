@@ -105,6 +105,13 @@ class openmp_runtime {
     failed.rethrow();
   }
 
+  /// Returns the number of threads that run the current loop, for its body. OpenMP may give fewer
+  /// than there are workers (OMP_THREAD_LIMIT, nested regions); a thread is then several workers in
+  /// turn.
+  [[nodiscard]] static std::size_t threads_of_loop() noexcept {
+    return static_cast<std::size_t>(omp_get_num_threads());
+  }
+
   /// Calls `f(team)` once for each team, with its position in `threads().teams()`, on the
   /// processors of its node. Throws as `run`.
   template <class F>

@@ -14,6 +14,7 @@
 //     });
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <span>
@@ -35,6 +36,18 @@ concept owned_range = requires(A& a) {
   { a.extents() } -> std::convertible_to<std::span<const extent>>;
   { a.elements() } -> std::convertible_to<element_map>;
 };
+
+/// Returns the node that owns an element, by the array's extents; `unknown_node` if there is no
+/// such element. Asks nothing of the kernel, so it is where the element should be.
+template <owned_range A>
+[[nodiscard]] node_id owner_of(A& array, std::size_t index) noexcept {
+  const element_map map = array.elements();
+  const std::span<const extent> extents = array.extents();
+  const std::size_t page = (map.offset_bytes + index * map.element_bytes) / map.page_bytes;
+  const auto found =
+      std::ranges::partition_point(extents, [&](const extent& e) { return e.last_page <= page; });
+  return index < array.size() && found != extents.end() ? found->owner : unknown_node;
+}
 
 /// Arrays of one length for one loop. The first array decides which worker gets which part. Each is
 /// an `owned_range`.

@@ -37,10 +37,12 @@ enum class schedule_kind {
   any,         ///< chunks in address order, for any worker, as `schedule(dynamic)`
 };
 
-/// Whether a worker takes pages of another node when its own node has none left.
+/// Whether a worker takes pages, or tasks, of another node when its own node has none left.
 enum class steal {
-  nearest, ///< yes: of the nearest node that has any left
-  never,   ///< no: the node's workers wait
+  nearest,               ///< yes: of the nearest node that has any left
+  never,                 ///< no: the node's workers wait
+  any,                   ///< yes: tasks of any worker, far or near; loops do as `nearest`
+  local_first = nearest, ///< the name that fits tasks: own core, own node, nearest node, any
 };
 
 /// A schedule and its parameters. Sizes are in base pages.

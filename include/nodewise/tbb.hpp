@@ -85,11 +85,15 @@ class tbb_runtime {
   template <class F>
   void run_team(std::size_t team, F&& f) {
     const auto& workers = threads_.teams()[team].workers;
-    // If oneTBB saw an exception, it would not start the remaining workers.
+    // If oneTBB saw an exception, it would not start the remaining workers. A worker that waits for
+    // oneTBB's tasks of its own must not become another worker meanwhile, and be two at once.
     detail::first_exception failed;
     tbb::parallel_for(
         std::size_t{0}, workers.size(),
-        [&](std::size_t k) { failed.guard([&] { f(threads_.workers()[workers[k]]); }); },
+        [&](std::size_t k) {
+          failed.guard(
+              [&] { tbb::this_task_arena::isolate([&] { f(threads_.workers()[workers[k]]); }); });
+        },
         tbb::static_partitioner());
     failed.rethrow();
   }

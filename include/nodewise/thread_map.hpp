@@ -56,6 +56,9 @@ class NODEWISE_API thread_map {
   [[nodiscard]] std::span<const std::vector<std::size_t>> others(std::size_t team) const noexcept {
     return others_[team];
   }
+  /// Returns the other workers of the core that a worker is bound to, ascending; none if its place
+  /// is more than a core.
+  [[nodiscard]] std::vector<std::size_t> others_on_core(std::size_t worker) const;
   /// Returns the teams nearest to a node (as positions in `teams`): its own, or for a node without
   /// workers all at the smallest distance; all teams if no distance is known.
   [[nodiscard]] std::vector<std::size_t> nearest_to(node_id node) const;
@@ -70,6 +73,7 @@ class NODEWISE_API thread_map {
   std::vector<worker> workers_;
   std::vector<thread_place> places_;
   std::vector<node_team> teams_;
+  std::vector<std::size_t> cores_; ///< by worker: the position of its core in `machine_`
   std::vector<std::vector<std::vector<std::size_t>>> others_; ///< by team, by distance
 };
 

@@ -5,12 +5,26 @@
 
 #include <algorithm>
 #include <climits>
+#include <cstdint>
 #include <iterator>
 #include <map>
 
 #include "sys/kernel.hpp"
 
 namespace nodewise::inline v0 {
+
+namespace {
+
+constexpr std::size_t no_core = SIZE_MAX;
+
+/// The position of the core that holds a whole place.
+std::size_t core_of(const cpu_set& place, const std::vector<core>& cores) {
+  const auto found = std::ranges::find_if(
+      cores, [&place](const core& each) { return (place | each.cpus) == each.cpus; });
+  return found == cores.end() ? no_core : static_cast<std::size_t>(found - cores.begin());
+}
+
+} // namespace
 
 thread_map::thread_map(const topology& where, const team_layout& layout)
     : machine_(where.machine()), places_(layout.threads().begin(), layout.threads().end()) {
@@ -29,6 +43,7 @@ thread_map::thread_map(const topology& where, const team_layout& layout)
     workers_.push_back({number, team, own.workers.size(), own.node});
     own.workers.push_back(number);
     own.cpus = own.cpus | places_[number].place;
+    cores_.push_back(core_of(places_[number].place, machine_.cores));
   }
   for (std::size_t team = 0; team < teams_.size(); ++team) {
     std::map<int, std::vector<std::size_t>> by_distance;
@@ -46,6 +61,17 @@ thread_map::thread_map(const topology& where, const team_layout& layout)
 
 int thread_map::distance(node_id from, node_id to) const noexcept {
   return machine_.distance(from, to).value_or(INT_MAX);
+}
+
+std::vector<std::size_t> thread_map::others_on_core(std::size_t worker) const {
+  std::vector<std::size_t> others;
+  if (cores_[worker] != no_core) {
+    // A core belongs to one node.
+    std::ranges::copy_if(
+        teams_[workers_[worker].team].workers, std::back_inserter(others),
+        [&](std::size_t other) { return other != worker && cores_[other] == cores_[worker]; });
+  }
+  return others;
 }
 
 std::vector<std::size_t> thread_map::nearest_to(node_id node) const {

@@ -92,7 +92,8 @@ PUBLIC = {
     "node_teams.hpp": "parallel", "objects.hpp": "parallel", "openmp.hpp": "parallel",
     "owned_loop.hpp": "parallel", "per_node.hpp": "parallel", "per_thread.hpp": "parallel",
     "read_into.hpp": "parallel", "replicated.hpp": "parallel", "roster.hpp": "parallel",
-    "schedule.hpp": "parallel", "tbb.hpp": "parallel", "thread_map.hpp": "parallel",
+    "schedule.hpp": "parallel", "task_group.hpp": "parallel", "task_statistics.hpp": "parallel",
+    "tasks.hpp": "parallel", "tbb.hpp": "parallel", "thread_map.hpp": "parallel",
     "matrix_market.hpp": "sparse", "row_partition.hpp": "sparse", "sell_matrix.hpp": "sparse", "sparse.hpp": "sparse", "sparse_input.hpp": "sparse", "sparse_matrix.hpp": "sparse", "sparse_multiply.hpp": "sparse",
     "sparse_scattered.hpp": "sparse", "triangular_matrix.hpp": "sparse",
     "detail": "parallel",  # for the headers that include them, not for programs

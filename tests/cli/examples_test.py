@@ -38,6 +38,22 @@ def sort_key(i):
     return (mixed >> 40) % 2**19
 
 
+def tree_value(i, sweep):
+    return ((i + sweep * 0x9E3779B9) * 0x9E3779B97F4A7C15 % 2**64 >> 32) % 1000
+
+
+def stencil_sum(sweeps):
+    """Of a grid of 1 MiB with rows of 512: each inner element becomes the sum of its four neighbours."""
+    now = [[(512 * row + column) % 10 for column in range(512)] for row in range(MIB // 512)]
+    other = [row[:] for row in now]
+    for _ in range(sweeps):
+        for row in range(1, len(now) - 1):
+            above, here, below = now[row - 1 : row + 2]
+            other[row][1:-1] = [here[k - 1] + here[k + 1] + above[k] + below[k] for k in range(1, 511)]
+        now, other = other, now
+    return sum(map(sum, now))
+
+
 CASES = {
     "file-read": (("", "-cured"), ["1", "2"], MODULO_8),
     "vector": (("", "-cured"), ["1", "2"], MIB * 1.5 * (1 + 2)),
@@ -59,6 +75,8 @@ CASES = {
     "memset-touch": (("", "-cured"), ["1", "2", "4"], MIB * (1 + 2)),
     "unpinned": (("", "-cured"), ["1", "2", "4"], MIB * (1 + 2)),
     "tasks": (("", "-cured", "-omp", "-omp-cured"), ["1", "2"], MIB * (1 + 2)),
+    "stencil-tree": (("", "-cured"), ["1", "2", "3"], stencil_sum(2)),
+    "sort-tree": (("", "-cured"), ["1", "2", "3"], sum(tree_value(i, sweep) for i in range(MIB) for sweep in (0, 1))),
 }
 
 # Of the kernels what is known without them: the solution is 1; the input comes back; sorting loses

@@ -9,6 +9,7 @@
 
 #include <nodewise/openmp.hpp>
 #include <nodewise/owned_span.hpp>
+#include <nodewise/tasks.hpp>
 
 void calls(nodewise::openmp_teams& teams, nodewise::array<double>& a, std::vector<double>& v) {
   using nodewise::over;
@@ -18,6 +19,7 @@ void calls(nodewise::openmp_teams& teams, nodewise::array<double>& a, std::vecto
   teams.for_each_owned(a, [](std::span<double>) {});
   teams.for_each_owned(over(a, owned), [](std::size_t, auto x, auto y) { x[0] = y[0]; });
   (void)teams.reduce_owned(a, 0.0, sum, std::plus<>());
+  (void)nodewise::run_tasks(teams, [&](nodewise::task_group& group) { group.spawn(a, 0, [] {}); });
   teams.on_each_node([](auto team) { team.on_each_worker([](const nodewise::worker&) {}); });
 #else
   teams.for_each_owned(a, [](double& each) { each = 0; });
@@ -30,5 +32,7 @@ void calls(nodewise::openmp_teams& teams, nodewise::array<double>& a, std::vecto
   (void)teams.reduce_owned(w, 0.0, [](std::span<float>) { return 0.0; }, std::plus<>());
   teams.on_each_node([](std::size_t) {});
   teams.on_each_worker([] {});
+  (void)nodewise::run_tasks(teams, [] {});
+  (void)nodewise::run_tasks(teams, [&](nodewise::task_group& group) { group.spawn([](int) {}); });
 #endif
 }

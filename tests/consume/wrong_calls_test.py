@@ -18,6 +18,8 @@ SAYS = {
     "the body of reduce_owned returns what combine": 1,
     "the body of on_each_node takes the node's team": 1,
     "the body of on_each_worker takes the worker": 1,
+    "the body of run_tasks takes the group": 1,
+    "a task is a function without parameters": 1,
 }
 
 

@@ -56,6 +56,20 @@ TEST(ThreadMap, OthersAreNearestFirst) {
   EXPECT_EQ(others(flat, 1), (groups{{0, 2}}));
 }
 
+TEST(ThreadMap, WorkersOfACoreKnowEachOther) {
+  const topology where(grid(2, 2, 2));
+  const thread_map threads(where, team_layout(where, {.smt = smt_use::on}));
+  ASSERT_EQ(threads.workers().size(), 8U);
+  for (const worker& each : threads.workers()) {
+    const auto others = threads.others_on_core(each.number);
+    ASSERT_EQ(others.size(), 1U);
+    EXPECT_EQ(threads.others_on_core(others[0]), std::vector<std::size_t>{each.number});
+    EXPECT_EQ(threads.workers()[others[0]].team, each.team);
+  }
+  const thread_map of_nodes(where, team_layout(where, {.places = place_kind::nodes}));
+  EXPECT_TRUE(of_nodes.others_on_core(0).empty());
+}
+
 TEST(ThreadMap, AMemoryWithoutWorkersIsNearToSome) {
   machine made = grid(2, 1);
   made.nodes.push_back(memory_only(2));

@@ -23,7 +23,12 @@ bool sums_up(const nodewise::topology& machine) {
       a, 0.0, [](std::span<double> part) { return std::accumulate(part.begin(), part.end(), 0.0); },
       std::plus<>());
   std::printf("%s\n", a.strip().c_str());
-  return sum == n / 2 && a.residency().locality().value_or(1) == 1;
+  std::size_t at_home = 0;
+  const auto done = nodewise::run_tasks(
+      teams, [&](nodewise::task_group& group) { group.spawn(a, 0, [&] { at_home = a.size(); }); });
+  std::printf("%s\n", to_string(done).c_str());
+  return at_home == n && done.tasks() == 1 && sum == n / 2 &&
+         a.residency().locality().value_or(1) == 1;
 }
 
 } // namespace

@@ -1,0 +1,17 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#ifndef NODEWISE_EXAMPLES_TASK_GROUP_FORK_HPP
+#define NODEWISE_EXAMPLES_TASK_GROUP_FORK_HPP
+
+#include <oneapi/tbb/task_group.h>
+
+// Two tasks of oneTBB, for any worker of the arena.
+struct task_group_fork {
+  template <class Left, class Right>
+  void operator()(const double*, const Left& left, const double*, const Right& right) const {
+    tbb::task_group both;
+    both.run(right);
+    both.run_and_wait(left);
+  }
+};
+
+#endif
