@@ -53,7 +53,7 @@ inline std::atomic<std::uint64_t> runtimes_made{0};
 /// Threads of OpenMP's pool: worker k is thread k of the team. If OMP_PROC_BIND (or the like) has
 /// bound them, they stay there and `threads()` reports the places; otherwise each is bound to its
 /// place when it is first used. The calling thread is bound only while a loop runs, and not for a
-/// loop that follows a short one (below 0.1 ms) if it runs on its place in any case: its system
+/// loop that begins within 0.1 ms of the last one if it runs on its place in any case: its system
 /// calls would take longer than the loop. The destructor restores the processors of all threads.
 class openmp_runtime {
  public:
@@ -148,17 +148,19 @@ class openmp_runtime {
   /// Restores the calling thread's processors when a loop ends.
   class caller_guard {
    public:
-    explicit caller_guard(openmp_runtime& of) : of_(of), used_(!of.adopted_ && !of.keeps_bound_) {
+    explicit caller_guard(openmp_runtime& of) : used_(!of.adopted_ && !of.keeps_bound_) {
       if (!used_) {
         return;
       }
-      unbound_ = of.last_was_short_ && detail::bound_thread.runtime == 0 &&
+      constexpr std::chrono::microseconds short_loop{100};
+      const clock::time_point now = clock::now();
+      const bool last_was_short = now - std::exchange(of.last_began_, now) < short_loop;
+      unbound_ = last_was_short && detail::bound_thread.runtime == 0 &&
                  of.threads_.places()[0].place.contains(current_cpu());
       if (!unbound_) {
         before_ = thread_affinity();
         bound_before_ = detail::bound_thread;
       }
-      begin_ = clock::now();
     }
     caller_guard(const caller_guard&) = delete;
     caller_guard& operator=(const caller_guard&) = delete;
@@ -166,8 +168,6 @@ class openmp_runtime {
       if (!used_) {
         return;
       }
-      constexpr std::chrono::microseconds short_loop{100};
-      of_.last_was_short_ = clock::now() - begin_ < short_loop;
       if (!unbound_) {
         detail::bound_thread = std::move(bound_before_);
         (void)try_set_thread_affinity(before_);
@@ -180,10 +180,8 @@ class openmp_runtime {
     [[nodiscard]] bool stays_unbound() const noexcept { return unbound_; }
 
    private:
-    openmp_runtime& of_;
     bool used_;
     bool unbound_ = false;
-    clock::time_point begin_;
     cpu_set before_;
     detail::bound_as bound_before_; ///< in a nested loop the thread is a worker already
   };
@@ -275,7 +273,7 @@ class openmp_runtime {
 
   bool adopted_;
   bool keeps_bound_ = false;
-  bool last_was_short_ = false; ///< the last loop that `run` ran without `keep_bound`
+  clock::time_point last_began_{}; ///< of the last loop that `run` ran without `keep_bound`
   thread_map threads_;
   std::uint64_t number_; ///< unique among all runtime objects of the process
   std::atomic<bool> has_bound_ = false;

@@ -1,4 +1,5 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include <atomic>
 #include <optional>
 #include <vector>
 
@@ -52,6 +53,23 @@ TEST(OpenMPTeams, ThreadsHaveTheirProcessorsBackAfterwards) {
     teams.on_each_worker([](const worker&) {});
   }
   EXPECT_EQ(plain_places(5), before);
+}
+
+// Loops in quick succession leave the caller unbound where it runs on its place in any case.
+TEST(OpenMPTeams, ShortLoopsLeaveTheCallerItsProcessors) {
+  const cpu_set before = thread_affinity();
+  openmp_teams teams(topology::from_sysfs(), {.threads = 3});
+  for (int round = 0; round < 200; ++round) {
+    std::atomic<int> calls{0};
+    teams.on_each_worker([&](const worker& me) {
+      ++calls;
+      const cpu_set now = thread_affinity();
+      const bool is_placed = now == teams.threads().places()[me.number].place;
+      EXPECT_TRUE(is_placed || (me.number == 0 && now == before)) << "worker " << me.number;
+    });
+    ASSERT_EQ(calls, 3);
+    ASSERT_EQ(thread_affinity(), before) << "after loop " << round;
+  }
 }
 
 // A team that is gone must not be taken for the next one, which lies where it has lain.
