@@ -58,7 +58,7 @@ struct input_cost {
   std::vector<input_reads> reads; ///< by node, ascending
   std::size_t update_bytes = 0;   ///< that cross nodes when the whole vector changes
   std::size_t memory_bytes = 0;   ///< of the vector, or of all copies
-  double time = 1; ///< predicted, of a product and its part of an update; 1 for blocks
+  double time = 1; ///< predicted, of a product and its part of an update, relative to blocks
 
   /// Returns the share of the bytes read that come from other nodes, 0..1; 0 if nothing is read.
   [[nodiscard]] NODEWISE_API double remote_share() const noexcept;
@@ -93,9 +93,9 @@ namespace detail {
 /// product, with the matrix and the result, and of an update: remote lines take longer by the
 /// latencies or distances of the machine, and a memory that serves more bytes is slower. It uses
 /// the machine's parameters `bandwidth`, `core_bandwidth`, `latency` and the like. Without a
-/// `core_bandwidth` it assumes that the workers of a node can just draw all bandwidth of their
-/// memory. Blocks are chosen unless another placement is at least 2 % faster; copies only if the
-/// further ones take no more memory than the matrix.
+/// `core_bandwidth` it assumes that the workers of a node together just reach the bandwidth of
+/// their memory. Blocks are chosen unless another placement is at least 2 % faster; copies only if
+/// the additional ones take no more memory than the matrix.
 ///
 /// Limits: the count assumes that a worker has an equal part of the largest cache, or 1 MiB if the
 /// machine does not describe its caches, all of it for the input vector, and empty before each

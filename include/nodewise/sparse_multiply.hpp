@@ -31,7 +31,7 @@
 
 namespace nodewise::inline v0 {
 
-/// A matrix whose rows are cut for workers: `sparse_matrix` and `sell_matrix`.
+/// A matrix whose rows are cut for workers: `sparse_matrix`, `sell_matrix`, `triangular_matrix`.
 template <class M>
 concept row_matrix = requires(const M& a, typename M::value_type* y) {
   { a.partition() } -> std::same_as<const row_partition&>;

@@ -41,7 +41,7 @@ enum class task_status {
 /// Tasks that are waited for together. The home of a task is the node that should run it: given by
 /// number, by an element of a placed array, or by an address. A task without a home, or with one
 /// that is not known, waits at the worker that spawned it. A node without workers is represented by
-/// the nearest that has some.
+/// the nearest that has some, unless all are equally near.
 ///
 /// Make a group in the function that `run_tasks` calls, or in a task; a group in a task is nested
 /// in the task's group. Tasks may spawn into all groups that they can reach. A group must not
