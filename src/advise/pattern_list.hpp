@@ -11,8 +11,8 @@
   use(buffer_cache) /* cached files filled a node: pages touched there went elsewhere */ \
   use(larger_than_node) /* one process needs more than a node has */ \
   use(sparse_matrix) /* values, columns and row pointers on one node */ \
-  use(small_chunks) /* chunks shorter than a page: neighbours share pages */ \
   use(far_tasks) /* any thread takes any task, wherever its data are */ \
+  use(small_chunks) /* chunks shorter than a page: neighbours share pages */ \
   use(dynamic_schedule) /* any thread may work on any page */ \
   use(used_by_all) /* all threads read all of it */ \
   use(growth) /* enlarged step by step: placed for another size */ \
