@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "profile/places.hpp"
 
 namespace nodewise::cli {
