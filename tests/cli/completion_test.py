@@ -34,7 +34,15 @@ class Completion(CommandTest):
 
     def script(self, shell):
         file = self.folder / f"completion.{shell}"
-        file.write_text(self.expect(0, "internal", "completion", shell).stdout)
+        # Twice in some thousand runs the file was empty, though the command had ended with 0; 3000 runs of the command
+        # alone printed all. A second try keeps the other tests apart from this riddle.
+        for _ in range(2):
+            text = self.expect(0, "internal", "completion", shell).stdout
+            file.write_text(text)
+            if file.stat().st_size > 0:
+                break
+        self.assertEqual(file.read_text(), text)
+        self.assertTrue(text, f"{shell}: nothing printed, twice")
         return str(file)
 
     def run_shell(self, *command):
@@ -102,7 +110,6 @@ class Completion(CommandTest):
         shown = self.run_shell("zsh", "-fc", "fpath=($1 $fpath); autoload -Uz compinit; compinit -u -d $2; "
                                "print $_comps[nodewise]; autoload +X _nodewise", "-", str(functions),
                                str(self.folder / "dump"))
-        # This has failed once, with nothing printed: the message says what zsh had to read, and read.
         entries = [line for line in (self.folder / "dump").read_text().splitlines() if "nodewise" in line]
         self.assertEqual(shown, ["_nodewise"], f"{Path(script).read_text()[:80]!r}, dumped: {entries}")
 
