@@ -114,14 +114,6 @@ positions sites_in_use(const analysis& of) {
   return sites_where(of, all, [](const item& what, const shape&) { return what.units > 0; });
 }
 
-positions sites_by_chance(const analysis& of, const std::vector<char>& free) {
-  if (of.swept.empty() || of.sampled) { // samples differ from page to page anyway
-    return {};
-  }
-  return sites_where(of, free,
-                     [](const item&, const shape& how) { return how.anyones() && !how.steady; });
-}
-
 std::string sharers_of(const analysis& of, const positions& sites) {
   return fmt::format("a page is used by {} threads on average, in shares that differ from page to "
                      "page",

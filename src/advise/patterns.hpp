@@ -138,10 +138,7 @@ template <class Is>
 /// Sites of which nearly all was used, whether they are free or not.
 [[nodiscard]] positions sites_in_use(const analysis& of);
 
-/// Sites of which any thread may work on any page, as far as was counted: shares differ from page
-/// to page.
-[[nodiscard]] positions sites_by_chance(const analysis& of, const std::vector<char>& free);
-/// The evidence for it, as a line.
+/// The evidence that any thread works on any page, as a line.
 [[nodiscard]] std::string sharers_of(const analysis& of, const positions& sites);
 /// The assumption behind it.
 inline constexpr const char* in_step =

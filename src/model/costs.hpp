@@ -108,6 +108,10 @@ struct core_unit {
   std::vector<cpu_id> cpus;
 };
 
+/// A remark of `machine_costs`.
+inline constexpr std::string_view core_is_unknown =
+    "the bandwidth of one core is unknown: no limit is assumed";
+
 /// Nodes are given by their position in `nodes`.
 struct machine_costs {
   std::vector<node_id> nodes; ///< ascending

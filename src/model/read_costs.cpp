@@ -280,7 +280,7 @@ class costs_builder {
       const auto known = known_core(node);
       const auto found = known || cores_of(node) == 0 ? known : any;
       if (!found && cores_of(node) > 0) {
-        remark("the bandwidth of one core is unknown: no limit is assumed");
+        remark(std::string(core_is_unknown));
       }
       costs_.core.push_back(found.value_or(assumed(unlimited, "unknown, no limit")));
     }

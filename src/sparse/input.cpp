@@ -105,11 +105,9 @@ class product_costs {
       }
     }
     if (assumed) {
-      std::erase_if(costs_.remarks, [](const std::string& remark) {
-        return remark.find("one core is unknown") != std::string::npos; // "no limit is assumed"
-      });
+      std::erase(costs_.remarks, model::core_is_unknown);
       costs_.remarks.emplace_back("core_bandwidth is unknown: assumed that the workers of a node "
-                                  "can just draw all bandwidth of its memory");
+                                  "together just reach the bandwidth of its memory");
     }
   }
 

@@ -50,7 +50,8 @@ class random_tree {
 
   void grow(std::uint64_t path, int depth) {
     ++ran_;
-    std::mt19937_64 random(seed_ * 1000003U + path); // the same tree, whoever runs it
+    // Which worker runs a task does not change the tree.
+    std::mt19937_64 random(seed_ * 1000003U + path);
     if (with_failures_ && random() % 64 == 0) {
       throw thrown("in a tree");
     }

@@ -7,13 +7,13 @@
 #include <cstddef>
 #include <vector>
 
+#include <nodewise/detail/sparse/read_distance.hpp>
 #include <nodewise/export.hpp>
 #include <nodewise/row_partition.hpp>
 #include <nodewise/thread_map.hpp>
 
 namespace nodewise::inline v0::detail {
 
-inline constexpr std::size_t line_bytes = 64;
 /// What a worker has of the caches if the machine does not describe them.
 inline constexpr std::size_t assumed_cache_bytes = std::size_t{1} << 20;
 

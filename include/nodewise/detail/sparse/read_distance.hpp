@@ -13,6 +13,8 @@
 
 namespace nodewise::inline v0::detail {
 
+inline constexpr std::size_t line_bytes = 64; ///< of a cache line
+
 /// How rows read the input vector, and what is fastest then. The figures are of a Zen 5 with an L2
 /// cache of 1 MiB and an L3 cache of 32 MiB, as times per entry beside the plain loop's.
 enum class read_distance {
@@ -37,10 +39,9 @@ template <class Index>
 read_distance read_distance_of(std::span<const Index> columns, std::size_t element_bytes) {
   constexpr std::size_t own_cache = std::size_t{1} << 20;
   constexpr std::size_t shared_cache = std::size_t{16} << 20;
-  constexpr std::size_t cache_line = 64;
   constexpr std::size_t sample = 4096;
   constexpr std::size_t samples = 16;
-  const std::size_t per_line = std::max(cache_line / element_bytes, std::size_t{1});
+  const std::size_t per_line = std::max(line_bytes / element_bytes, std::size_t{1});
   const std::size_t step = std::max(columns.size() / samples, sample);
   std::size_t seen = 0;
   std::size_t lines = 0;
@@ -52,7 +53,7 @@ read_distance read_distance_of(std::span<const Index> columns, std::size_t eleme
       return static_cast<std::size_t>(column) / per_line;
     });
     std::ranges::sort(read);
-    const std::size_t span = (read.back() - read.front()) * cache_line;
+    const std::size_t span = (read.back() - read.front()) * line_bytes;
     beyond_own += span > own_cache ? sample : 0;
     beyond_shared += span > shared_cache ? sample : 0;
     lines += static_cast<std::size_t>(std::ranges::unique(read).begin() - read.begin());
