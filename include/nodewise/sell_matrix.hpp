@@ -143,7 +143,7 @@ class sell_matrix {
     const detail::sell_chunks<T, Index> all{starts_.elements().data(), indices_.elements().data(),
                                             values_.elements().data(), places_.elements().data(),
                                             chunk_rows_};
-    detail::chunk_products(all, chunks_of(worker), x, y, update);
+    detail::chunk_products(all, chunks_of(worker), x, y, update, distances_[worker].value);
   }
 
  private:
@@ -151,7 +151,8 @@ class sell_matrix {
               row_partition partition, detail::placed_elements<Index> places,
               std::span<const std::int64_t> before)
       : columns_(columns), entries_(entries), chunk_rows_(chunk_rows),
-        partition_(std::move(partition)), places_(std::move(places)),
+        partition_(std::move(partition)), distances_(partition_.workers()),
+        places_(std::move(places)),
         starts_(before.size(),
                 partition_.by_elements([this](std::size_t row) { return chunk_of(row); })),
         indices_(static_cast<std::size_t>(before.back()), by_elements(before)),
@@ -188,6 +189,10 @@ class sell_matrix {
                   length, first + i);
       }
     }
+    const auto first = static_cast<std::size_t>(before[chunks.first]);
+    const auto elements = static_cast<std::size_t>(before[chunks.last]) - first;
+    distances_[me.number].value =
+        detail::read_distance_of(indices_.elements().subspan(first, elements), sizeof(T));
   }
   /// Writes a row from element `at` on, and its padding.
   void write_row(sparse_row<T, Index> row, std::size_t length, std::size_t at) {
@@ -202,6 +207,7 @@ class sell_matrix {
   std::size_t entries_;
   std::size_t chunk_rows_;
   row_partition partition_;
+  std::vector<cache_aligned<detail::read_distance>> distances_; ///< of each worker's part
   detail::placed_elements<Index> places_;
   detail::placed_elements<std::int64_t> starts_;
   detail::placed_elements<Index> indices_;

@@ -76,6 +76,7 @@ class sparse_matrix {
     const detail::row_starts<Offset> before(teams, rows, length);
     sparse_matrix made(columns, cut(teams.threads().owners(), before.all()), before.all());
     teams.on_each_worker([&](const worker& me) { made.build(before.all(), me, fill); });
+    made.choose_order();
     return made;
   }
 
@@ -141,8 +142,9 @@ class sparse_matrix {
                                                        detail::row_length(row_starts, row)),
                                 columns);
       }
-      made.look_at_columns(row_starts, me.number);
+      made.look_at_part(row_starts, me.number);
     });
+    made.choose_order();
     return made;
   }
 
@@ -189,8 +191,8 @@ class sparse_matrix {
 
   /// Computes the products of a worker's rows. `multiply` calls it on each worker.
   void products_of(std::size_t worker, const T* x, T* y, detail::row_update<T> update) const {
-    detail::row_products(arrays(), partition_.rows_of(worker), x, y, update,
-                         distances_[worker].value);
+    const detail::row_method how = {parts_[worker].value.distance, uneven_};
+    detail::row_products(arrays(), partition_.rows_of(worker), x, y, update, how);
   }
   /// Computes the products of a worker's rows and `count` vectors. `multiply_many` calls it on each
   /// worker.
@@ -213,13 +215,13 @@ class sparse_matrix {
 
  private:
   sparse_matrix(std::size_t columns, row_partition partition, std::span<const Offset> before)
-      : columns_(columns), partition_(std::move(partition)), distances_(partition_.workers()),
+      : columns_(columns), partition_(std::move(partition)), parts_(partition_.workers()),
         starts_(before.size(), partition_.by_rows()),
         indices_(static_cast<std::size_t>(before.back()), by_entries(before)),
         values_(static_cast<std::size_t>(before.back()), by_entries(before)) {}
   sparse_matrix(std::size_t columns, row_partition partition, std::span<const Offset> starts,
                 std::span<const Index> indices, std::span<const T> values)
-      : columns_(columns), partition_(std::move(partition)), distances_(partition_.workers()),
+      : columns_(columns), partition_(std::move(partition)), parts_(partition_.workers()),
         starts_(starts, partition_.by_rows()), indices_(indices, by_entries(starts)),
         values_(values, by_entries(starts)) {}
 
@@ -235,7 +237,7 @@ class sparse_matrix {
   }
 
   [[nodiscard]] detail::sparse_rows<T, Index, Offset> arrays() const noexcept {
-    return {row_starts().data(), column_indices().data(), values().data()};
+    return {row_starts().data(), column_indices().data(), values().data(), entries()};
   }
 
   [[nodiscard]] weighted_blocks by_entries(std::span<const Offset> before) const {
@@ -262,23 +264,40 @@ class sparse_matrix {
       fill(row, indices, std::span<T>(values_.data() + first, count));
       detail::require_columns<Index>(row, indices, columns_);
     }
-    look_at_columns(before, me.number);
+    look_at_part(before, me.number);
   }
 
   /// Once the worker's part is complete; others may be unfinished.
-  void look_at_columns(std::span<const Offset> starts, std::size_t worker) {
+  void look_at_part(std::span<const Offset> starts, std::size_t worker) {
     const index_range rows = partition_.rows_of(worker);
     const auto first = static_cast<std::size_t>(starts[rows.first]);
     const auto entries = static_cast<std::size_t>(starts[rows.last]) - first;
-    const auto found =
-        detail::read_distance_of(column_indices().subspan(first, entries), sizeof(T));
-    const bool is_slow = found == detail::read_distance::scattered && !detail::has_fast_gathers();
-    distances_[worker].value = is_slow ? detail::read_distance::near : found;
+    auto& part = parts_[worker].value;
+    part.distance = detail::read_distance_of(column_indices().subspan(first, entries), sizeof(T));
+    for (std::size_t row = std::max<std::size_t>(rows.first, 1); row < rows.last; ++row) {
+      const bool changes = starts[row + 1] - starts[row] != starts[row] - starts[row - 1];
+      part.changes += changes ? 1U : 0U;
+    }
   }
+  /// Once all parts are complete: the bits of products must not depend on the partition.
+  void choose_order() {
+    std::size_t changes = 0;
+    for (const auto& part : parts_) {
+      changes += part.value.changes;
+    }
+    uneven_ = 4 * changes > rows();
+  }
+
+  /// What a worker has seen of its part.
+  struct part_seen {
+    detail::read_distance distance = detail::read_distance::near;
+    std::size_t changes = 0; ///< rows that are shorter or longer than the row before
+  };
 
   std::size_t columns_;
   row_partition partition_;
-  std::vector<cache_aligned<detail::read_distance>> distances_; ///< of each worker's part
+  std::vector<cache_aligned<part_seen>> parts_;
+  bool uneven_ = false; ///< see detail::row_method
   detail::placed_elements<Offset> starts_;
   detail::placed_elements<Index> indices_;
   detail::placed_elements<T> values_;

@@ -10,6 +10,7 @@
 
 #include <nodewise/array.hpp>
 #include <nodewise/detail/sparse/read_distance.hpp>
+#include <nodewise/export.hpp>
 
 namespace nodewise::inline v0::detail {
 
@@ -19,6 +20,15 @@ struct sparse_rows {
   const Offset* starts = nullptr;
   const Index* columns = nullptr;
   const T* values = nullptr;
+  std::size_t entries = 0; ///< of all rows
+};
+
+/// How a worker's rows are multiplied.
+struct row_method {
+  read_distance distance = read_distance::near; ///< of the worker's part; the bits stay the same
+  /// Rows have other lengths than their neighbours, so a processor cannot predict where they end.
+  /// One answer for the whole matrix, because the order of additions follows from it.
+  bool uneven = false;
 };
 
 /// What becomes of a row's sum: y = sum, or y = y + factor * sum.
@@ -34,44 +44,22 @@ struct row_update {
 /// On a Zen 5, four chains make rows of 64 entries twice as fast, and rows of 8 and 16 no faster.
 inline constexpr std::size_t long_row = 24;
 
-// Ways to read the elements of x: `element(k)` is that of the matrix's entry k.
-
-template <class T, class Index>
-struct element_reader {
-  const T* x;
-  const Index* columns;
-
-  template <class Offset>
-  T operator()(Offset k) const noexcept {
-    return x[columns[k]];
-  }
-};
-/// Asks for a later element, too.
-template <class T, class Index>
-struct far_element_reader {
-  const T* x;
-  const Index* columns;
-  const Index* last; ///< column of the worker's part
-
-  template <class Offset>
-  T operator()(Offset k) const noexcept {
-    const Index* const here = columns + k;
-    const auto ahead = std::min(static_cast<std::ptrdiff_t>(prefetch_distance), last - here);
-    __builtin_prefetch(x + here[ahead]);
-    return x[*here];
-  }
-};
-
 /// y = sums, or y += factor * sums. The order of a row's additions depends on its length only.
 /// Short rows of a matrix in the cache take 0.8 of the usual loop's time, because `k` runs through
 /// all rows.
-template <bool Add, class T, class Offset, class Element>
-void sum_rows(const Offset* starts, const T* values, index_range rows, const Element& element, T* y,
-              T factor) {
-  Offset k = starts[rows.first];
+template <class T, class Index, class Offset>
+void plain_row_products(const sparse_rows<T, Index, Offset>& a, index_range rows, const T* x, T* y,
+                        row_update<T> update, bool ahead) {
+  const T* const values = a.values;
+  Offset k = a.starts[rows.first];
+  const auto element = [&](Offset entry) { return x[a.columns[entry]]; };
   for (std::size_t row = rows.first; row < rows.last; ++row) {
-    const Offset end = starts[row + 1];
+    const Offset end = a.starts[row + 1];
     T sum = 0;
+    if (ahead) {
+      __builtin_prefetch(values + k + entry_prefetch_distance);
+      __builtin_prefetch(a.columns + k + entry_prefetch_distance);
+    }
     if (static_cast<std::size_t>(end - k) >= long_row) {
       T sum1 = 0;
       T sum2 = 0;
@@ -87,17 +75,41 @@ void sum_rows(const Offset* starts, const T* values, index_range rows, const Ele
     for (; k < end; ++k) {
       sum += values[k] * element(k);
     }
-    y[row] = Add ? y[row] + factor * sum : sum;
+    update.apply(y[row], sum);
   }
 }
 
-template <class T, class Offset, class Element>
-void sum_rows(const Offset* starts, const T* values, index_range rows, const Element& element, T* y,
-              row_update<T> update) {
-  if (update.add) {
-    sum_rows<true>(starts, values, rows, element, y, update.factor);
+// The same with the vectors that this processor has, in src/sparse/row_kernels.cpp.
+
+template <class T, class Offset>
+using vector_rows = sparse_rows<T, std::int32_t, Offset>;
+
+NODEWISE_API void vector_row_products(const vector_rows<double, std::int32_t>& a, index_range rows,
+                                      const double* x, double* y, row_update<double> update,
+                                      row_method how) noexcept;
+NODEWISE_API void vector_row_products(const vector_rows<double, std::int64_t>& a, index_range rows,
+                                      const double* x, double* y, row_update<double> update,
+                                      row_method how) noexcept;
+NODEWISE_API void vector_row_products(const vector_rows<float, std::int32_t>& a, index_range rows,
+                                      const float* x, float* y, row_update<float> update,
+                                      row_method how) noexcept;
+NODEWISE_API void vector_row_products(const vector_rows<float, std::int64_t>& a, index_range rows,
+                                      const float* x, float* y, row_update<float> update,
+                                      row_method how) noexcept;
+
+template <class T, class Index, class Offset>
+inline constexpr bool has_vector_rows =
+    (std::is_same_v<T, double> || std::is_same_v<T, float>) &&
+    std::is_same_v<Index, std::int32_t> &&
+    (std::is_same_v<Offset, std::int32_t> || std::is_same_v<Offset, std::int64_t>);
+
+template <class T, class Index, class Offset>
+void row_products(const sparse_rows<T, Index, Offset>& a, index_range rows, const T* x, T* y,
+                  row_update<T> update, row_method how) {
+  if constexpr (has_vector_rows<T, Index, Offset>) {
+    vector_row_products(a, rows, x, y, update, how);
   } else {
-    sum_rows<false>(starts, values, rows, element, y, update.factor);
+    plain_row_products(a, rows, x, y, update, how.distance != read_distance::near);
   }
 }
 
@@ -121,64 +133,6 @@ T dense_sum(const T* a, const T* x, std::size_t elements) {
     sum += a[k] * x[k];
   }
   return sum;
-}
-
-template <class T, class Index, class Offset>
-void near_row_products(const sparse_rows<T, Index, Offset>& a, index_range rows, const T* x, T* y,
-                       row_update<T> update) {
-  sum_rows(a.starts, a.values, rows, element_reader<T, Index>{x, a.columns}, y, update);
-}
-
-template <class T, class Index, class Offset>
-void far_row_products(const sparse_rows<T, Index, Offset>& a, index_range rows, const T* x, T* y,
-                      row_update<T> update) {
-  const Index* const last = a.columns + a.starts[rows.last] - 1;
-  sum_rows(a.starts, a.values, rows, far_element_reader<T, Index>{x, a.columns, last}, y, update);
-}
-
-/// Gathers the elements of as many rows as fit into the processor's first cache. A longer row reads
-/// its elements one by one: its four sums do not wait for each other.
-template <class T, class Offset>
-void scattered_row_products(const sparse_rows<T, std::int32_t, Offset>& a, index_range rows,
-                            const T* x, T* y, row_update<T> update) {
-  constexpr std::size_t most = 256;
-  alignas(64) T elements[most];
-  for (std::size_t row = rows.first; row < rows.last;) {
-    const Offset first = a.starts[row];
-    std::size_t next = row;
-    while (next < rows.last && static_cast<std::size_t>(a.starts[next + 1] - first) <= most) {
-      ++next;
-    }
-    if (next == row) {
-      near_row_products(a, {row, row + 1}, x, y, update);
-      ++row;
-      continue;
-    }
-    gather(x, {a.columns + first, static_cast<std::size_t>(a.starts[next] - first)}, elements);
-    const auto gathered = [&elements, first](Offset k) { return elements[k - first]; };
-    sum_rows(a.starts, a.values, {row, next}, gathered, y, update);
-    row = next;
-  }
-}
-
-template <class T, class Index>
-inline constexpr bool can_gather =
-    std::is_same_v<Index, std::int32_t> && (std::is_same_v<T, double> || std::is_same_v<T, float>);
-
-template <class T, class Index, class Offset>
-void row_products(const sparse_rows<T, Index, Offset>& a, index_range rows, const T* x, T* y,
-                  row_update<T> update, read_distance distance) {
-  if (distance == read_distance::far) {
-    far_row_products(a, rows, x, y, update);
-    return;
-  }
-  if constexpr (can_gather<T, Index>) {
-    if (distance == read_distance::scattered) {
-      scattered_row_products(a, rows, x, y, update);
-      return;
-    }
-  }
-  near_row_products(a, rows, x, y, update);
 }
 
 /// `Some` of the `count` products of a row, beginning with that of vector `first`.

@@ -74,17 +74,17 @@ void plain_chunk_products(const sell_chunks<T, Index>& a, index_range chunks, co
 /// The same with the widest vectors that this processor has. `chunk_rows` may be any number.
 NODEWISE_API void vector_chunk_products(const sell_chunks<double, std::int32_t>& a,
                                         index_range chunks, const double* x, double* y,
-                                        row_update<double> update) noexcept;
+                                        row_update<double> update, read_distance distance) noexcept;
 NODEWISE_API void vector_chunk_products(const sell_chunks<float, std::int32_t>& a,
                                         index_range chunks, const float* x, float* y,
-                                        row_update<float> update) noexcept;
+                                        row_update<float> update, read_distance distance) noexcept;
 
 template <class T, class Index>
 void chunk_products(const sell_chunks<T, Index>& a, index_range chunks, const T* x, T* y,
-                    row_update<T> update) {
+                    row_update<T> update, read_distance distance) {
   if constexpr (std::is_same_v<Index, std::int32_t> &&
                 (std::is_same_v<T, double> || std::is_same_v<T, float>)) {
-    vector_chunk_products(a, chunks, x, y, update);
+    vector_chunk_products(a, chunks, x, y, update, distance);
   } else {
     plain_chunk_products(a, chunks, x, y, update);
   }
