@@ -14,6 +14,7 @@
 #define NODEWISE_SPARSE_ELEMENTS
 #endif
 
+#include <cstddef>
 #include <cstdint>
 
 #include <hwy/highway.h>
@@ -34,21 +35,18 @@ HWY_INLINE hn::Vec<D> elements(D d, const T* x, const std::int32_t* at) {
 
 #else
 
-/// What the compiler calls the vector.
-template <class D>
-using raw_vector = decltype(hn::Vec<D>::raw);
-
 /// The elements of x at as many columns as a vector has lanes.
 template <class D, class T = hn::TFromD<D>>
 HWY_INLINE hn::Vec<D> elements(D d, const T* x, const std::int32_t* at) {
   if constexpr (hn::MaxLanes(D()) * sizeof(T) > 16) {
     const hn::Half<D> half;
     return hn::Combine(d, elements(half, x, at + hn::MaxLanes(half)), elements(half, x, at));
-  } else if constexpr (hn::MaxLanes(D()) == 4) {
-    return hn::Vec<D>{raw_vector<D>{x[at[0]], x[at[1]], x[at[2]], x[at[3]]}};
   } else {
-    static_assert(hn::MaxLanes(D()) == 2 && sizeof(T) == 8);
-    return hn::Vec<D>{raw_vector<D>{x[at[0]], x[at[1]]}};
+    auto made = hn::Zero(d);
+    for (std::size_t i = 0; i < hn::MaxLanes(D()); ++i) {
+      made.raw[i] = x[at[i]]; // compilers load into the vector
+    }
+    return made;
   }
 }
 

