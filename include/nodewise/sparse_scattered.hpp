@@ -28,6 +28,7 @@
 #include <utility>
 
 #include <nodewise/detail/sparse/partial_results.hpp>
+#include <nodewise/detail/sparse/rows.hpp>
 #include <nodewise/sparse_matrix.hpp>
 
 namespace nodewise::inline v0 {
@@ -58,6 +59,7 @@ class transposed_product {
     const index_range rows = a_->partition().rows_of(worker);
     for (std::size_t row = rows.first; row < rows.last; ++row) {
       const auto entries = a_->row(row);
+      detail::ask_ahead(entries.values.data(), entries.columns.data(), entries.values.size());
       for (std::size_t k = 0; k < entries.values.size(); ++k) {
         to[static_cast<std::size_t>(entries.columns[k])] += entries.values[k] * x[row];
       }
@@ -111,6 +113,7 @@ class symmetric_product {
     const index_range rows = a_->partition().rows_of(worker);
     for (std::size_t row = rows.first; row < rows.last; ++row) {
       const auto entries = a_->row(row);
+      detail::ask_ahead(entries.values.data(), entries.columns.data(), entries.values.size());
       T sum = 0;
       for (std::size_t k = 0; k < entries.values.size(); ++k) {
         const auto column = static_cast<std::size_t>(entries.columns[k]);

@@ -44,6 +44,16 @@ struct row_update {
 /// On a Zen 5, four chains make rows of 64 entries twice as fast, and rows of 8 and 16 no faster.
 inline constexpr std::size_t long_row = 24;
 
+/// Asks for the entries that rows read after these; see read_distance. Products that do more with
+/// an entry than to add it up take 0.7 to 0.8 of the time, or the same if all is in the cache.
+template <class T, class Index>
+void ask_ahead(const T* values, const Index* columns, std::size_t entries) noexcept {
+  for (std::size_t k = 0; k < entries; k += line_bytes / sizeof(T)) {
+    __builtin_prefetch(values + k + entry_prefetch_distance);
+    __builtin_prefetch(columns + k + entry_prefetch_distance);
+  }
+}
+
 /// y = sums, or y += factor * sums. The order of a row's additions depends on its length only.
 /// Short rows of a matrix in the cache take 0.8 of the usual loop's time, because `k` runs through
 /// all rows.
@@ -57,8 +67,7 @@ void plain_row_products(const sparse_rows<T, Index, Offset>& a, index_range rows
     const Offset end = a.starts[row + 1];
     T sum = 0;
     if (ahead) {
-      __builtin_prefetch(values + k + entry_prefetch_distance);
-      __builtin_prefetch(a.columns + k + entry_prefetch_distance);
+      ask_ahead(values + k, a.columns + k, static_cast<std::size_t>(end - k));
     }
     if (static_cast<std::size_t>(end - k) >= long_row) {
       T sum1 = 0;
@@ -153,12 +162,17 @@ template <class T, class Index, class Offset>
 void many_row_products(const sparse_rows<T, Index, Offset>& a, index_range rows, std::size_t count,
                        const T* x, T* y) {
   for (std::size_t row = rows.first; row < rows.last; ++row) {
+    const Offset k = a.starts[row];
+    ask_ahead(a.values + k, a.columns + k, static_cast<std::size_t>(a.starts[row + 1] - k));
     std::size_t first = 0;
     for (; first + 8 <= count; first += 8) { // as many as have their sums in registers
       some_row_products<8>(a, row, count, first, x, y);
     }
     for (; first + 4 <= count; first += 4) {
       some_row_products<4>(a, row, count, first, x, y);
+    }
+    for (; first + 2 <= count; first += 2) {
+      some_row_products<2>(a, row, count, first, x, y);
     }
     for (; first < count; ++first) {
       some_row_products<1>(a, row, count, first, x, y);
