@@ -315,8 +315,8 @@ class Errors(CommandTest):
                 self.assertIn("hint:", self.expect(2, "pages", *arguments).stderr)
 
     def test_no_such_process_and_kernel_threads(self):
-        self.assertIn("no such process", self.expect(2, "pages", "4194303").stderr)
-        self.assertIn("no such process", self.expect(2, "pages", "-p", "4194303", "--migrate", "0:0").stderr)
+        self.assertIn("no such process", self.expect(2, "pages", "4194304").stderr)
+        self.assertIn("no such process", self.expect(2, "pages", "-p", "4194304", "--migrate", "0:0").stderr)
         kernel = next((p.name for p in Path("/proc").iterdir() if p.name.isdigit()
                        and "kthreadd" in (p / "stat").read_text()), None)
         if kernel is not None:  # a container shows none
