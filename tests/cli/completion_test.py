@@ -10,7 +10,7 @@ import threading
 import unittest
 from pathlib import Path
 
-from command import CommandTest, environment, wait_until
+from command import PATIENCE, CommandTest, environment, wait_until
 
 # Loads the script, and asks its function as bash does behind the words given.
 BASH = r"""
@@ -136,7 +136,8 @@ class Completion(CommandTest):
             os.write(main, b"exit\n")
             shell.wait()
             # Not later: the number of `main` is soon that of another file, from which it would go on reading.
-            drain.join()
+            drain.join(PATIENCE)
+            self.assertFalse(drain.is_alive())
         for line, proposed in zip(shown.read_text().splitlines(), lines.values(), strict=True):
             # Behind a word of a list zsh puts a comma, which it takes away again.
             self.assertEqual(line.strip("[], "), f"nodewise {proposed}".rstrip())
