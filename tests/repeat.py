@@ -31,7 +31,7 @@ WAITING = (
     "lab.agent_arrays", "lab.command", "lab.doctor Changed", "lab.drop_cache", "lab.examples_traffic Others",
     "lab.host", "lab.library", "lab.library_examples", "lab.measure Matrices", "lab.migration", "lab.profile_ended",
     "lab.profile_held", "lab.profile_kernels", "lab.profile_patterns", "lab.programs", "lab.recorder",
-    "lab.streams", "unit.agent", "unit.library", "unit.locked_rings", "unit.openmp",
+    "lab.streams", "lab.tune", "unit.agent", "unit.library", "unit.locked_rings", "unit.openmp",
     "unit.openmp_thread_limit", "unit.system", "unit.tbb", "unit.teams_on_machines", "unit.tool",
 )  # fmt: skip
 

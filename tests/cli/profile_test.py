@@ -348,7 +348,7 @@ class Running(ProfileTest):
         self.expect(4, *arguments, "--strict", before=(DENY, "perf_event_open", "EACCES", "--"))
 
     def test_there_is_none(self):
-        self.assertIn("there is no such process", self.expect(2, "profile", "-p", "4194303").stderr)
+        self.assertIn("there is no such process", self.expect(2, "profile", "-p", "4194304").stderr)
         self.expect(2, "profile", "-p", "nobody")
         self.expect(2, "profile", "-p", str(self.target.pid), "--duration", "long")
 

@@ -22,7 +22,7 @@ nodewise_add_lab_test(NAME filled_by_one_thread MACHINE lab:4x2 COMMAND sweep se
 set_tests_properties(filled_by_one_thread PROPERTIES
   ENVIRONMENT "OMP_NUM_THREADS=8;OMP_PROC_BIND=spread;OMP_PLACES=cores")
 nodewise_add_lab_test(NAME later MACHINE 2x1 COMMAND defined_later "a;b" MAX_REMOTE 2.5 MAX_IMBALANCE 1.5 PHASE all
-  OBJECT a b.c:3 OPTIONS --bind close)
+  OBJECT a b.c:3 OPTIONS --bind close TIMEOUT 120)
 add_executable(defined_later {EXAMPLE}/sweep.c)
 nodewise_add_lab_test(NAME path MACHINE ./mine.json COMMAND ./sweep MAX_IMBALANCE 2)
 """
@@ -104,7 +104,8 @@ class Project(unittest.TestCase):
         listed = run("ctest", "--test-dir", self.build, "-N", "-V", "-R", "later|path").stdout
         self.assertIn(
             '"lab" "check" "--on" "lab:2x1" "--max-imbalance" "1.5" "--min-local" "97.5%" "--object" "a"'
-            f' "--object" "b.c:3" "--phase" "all" "--bind" "close" "--" "{self.build}/defined_later" "a;b"\n',
+            ' "--object" "b.c:3" "--phase" "all" "--on-timeout" "120" "--bind" "close"'
+            f' "--" "{self.build}/defined_later" "a;b"\n',
             listed,
         )
         self.assertIn(f'"--on" "lab:{self.folder}/mine.json" "--max-imbalance" "2" "--" "./sweep"\n', listed)

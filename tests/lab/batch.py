@@ -64,12 +64,13 @@ def run_batch(
     directory: Path,
     run: tuple[str, ...] = ("--bind", "close"),
     lab_options: tuple[str, ...] = (),
-    timeout: int = 590,
+    timeout: int = 1400,
     environment: dict[str, str] = ENVIRONMENT,
 ) -> list[Counted]:
     """Runs the commands one after the other on a machine, each under `nodewise run` with these
     options and variables, and returns their counts in the same order: processes are numbered as they start. A failing
-    command does not end the others; RuntimeError where the machine or the count fails."""
+    command does not end the others; RuntimeError where the machine or the count fails. The time limit, in seconds, is
+    that of all commands together: nearly that of a test, since the host's processors may be shared with others."""
     lines = []
     for number, command in enumerate(commands):
         started = shlex.join([str(NODEWISE), "run", "--quiet", *run, "--", *command])

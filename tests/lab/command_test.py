@@ -39,7 +39,10 @@ class Ending(lab.LabTest):
         self.assert_output(lab.shell("sleep 1000 & echo done", timeout=500), "done\n")
 
     def test_running_out_of_memory_is_explained(self):
-        grow = "held = [b'x' * (32 << 20) for _ in range(32)]"  # 1 GiB
+        # 1 GiB, filled by the kernel: a program that fills it needs its own code meanwhile, which the guest takes out of
+        # memory again and again before it gives up, for minutes or longer.
+        grow = ("from mmap import *; how = MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE;"
+                "held = [mmap(-1, 256 << 20, flags=how) for _ in range(4)]")
         result = lab.run("/usr/bin/python3", "-S", "-c", grow, machine=lab.TWO_NODES)
         self.assertEqual(result.returncode, -signal.SIGKILL)
         self.assertRegex(result.stderr, rb"ran out of memory .*\n    hint: increase lab.memory_bytes_per_node")

@@ -24,9 +24,9 @@ NOBODY_TOUCHES_WRONGLY = ("schedule is not the first touch's", "unbalanced work"
 
 
 class Table(lab.LabTest):
-    def count(self, machine: str, forms: list[Form], **options: object) -> dict[Form, Counted]:
+    def count(self, machine: str, forms: list[Form]) -> dict[Form, Counted]:
         commands = [form.words() for form in forms]
-        counted = dict(zip(forms, run_batch(machine, commands, self.directory, **options), strict=True))
+        counted = dict(zip(forms, run_batch(machine, commands, self.directory), strict=True))
         for form, each in counted.items():
             self.assertEqual(each.status, 0, form.command)
         return counted
@@ -40,10 +40,10 @@ class Table(lab.LabTest):
         remote = sum(counted.objects[name].remote for name in program.guilty())
         self.assertGreater(remote, GUILTY_AT_LEAST * counted.use.remote)
 
-    def check(self, machine: str, programs: tuple[Program, ...], on: str = "", **options: object) -> None:
-        """`on`: a file of that machine with other caches."""
+    def check(self, machine: str, programs: tuple[Program, ...]) -> None:
+        """On caches of a core's own: what the cache of a node keeps depends on which of its threads waits."""
         forms = [form for program in programs for form in program.forms()]
-        counted = self.count(on or machine, forms, **options)
+        counted = self.count(lab.with_own_caches(machine), forms)
         for program in programs:
             for form in program.forms():
                 with self.subTest(form.command, machine=machine):
@@ -87,7 +87,7 @@ class Marks(unittest.TestCase):
 
 class Slow(Table):
     def test_kernels_on_four_nodes(self) -> None:
-        self.check(FOUR, KERNELS, on=lab.with_own_caches(FOUR))
+        self.check(FOUR, KERNELS)
 
     def test_on_two_nodes(self) -> None:
         self.check(TWO, PROGRAMS)
