@@ -218,7 +218,7 @@ contains
   end subroutine nodewise_read_matrix
 
   !> Converts a matrix in compressed rows to SELL-C-sigma, for rows of a few entries: chunks of
-  !> `chunk_rows` rows (up to 256; 0 or absent: 64 bytes of values), of which `sorted_rows` (256 if
+  !> `chunk_rows` rows (up to 256; 0 or absent: 128 bytes of values), of which `sorted_rows` (256 if
   !> absent; 0: none) are sorted by length together. `from` may be freed then.
   subroutine nodewise_convert_to_sell(a, teams, from, chunk_rows, sorted_rows, stat)
     type(nodewise_matrix), intent(inout) :: a

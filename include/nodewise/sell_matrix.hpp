@@ -35,7 +35,7 @@ namespace nodewise::inline v0 {
 
 /// The two parameters of SELL-C-sigma, in rows.
 struct sell_options {
-  /// Rows in a chunk (C), up to 256; 0: 64 bytes of values, the widest vectors of processors.
+  /// Rows in a chunk (C), up to 256; 0: 128 bytes of values, two of the widest vectors.
   std::size_t chunk_rows = 0;
   /// Rows that are sorted by length together (sigma). More rows need less padding, but separate
   /// rows that read the same elements of the input vector. Rounded up to whole chunks, but 0 and 1

@@ -108,13 +108,13 @@ NODEWISE_C_API int nodewise_matrix_read_float(nodewise_matrix** made, nodewise_t
                                               const char* path);
 /** The two parameters of SELL-C-sigma, in rows. */
 struct nodewise_sell_options {
-  size_t chunk_rows;  /**< in a chunk (C), up to 256; 0: 64 bytes of values */
+  size_t chunk_rows;  /**< in a chunk (C), up to 256; 0: 128 bytes of values */
   size_t sorted_rows; /**< sorted by length together (sigma), whole chunks; 0 and 1: none */
 };
 
 /** Converts a matrix in compressed rows to SELL-C-sigma, with values of the same type, for rows of
  * a few entries: chunks of rows, so that vectors of the processor run across them. Workers convert
- * their own rows; `from` may be freed then. NULL for `options`: chunks of 64 bytes of values, 256
+ * their own rows; `from` may be freed then. NULL for `options`: chunks of 128 bytes of values, 256
  * rows sorted together. Fails for a matrix in SELL-C-sigma, for chunks of more than 256 rows, for
  * teams that did not make the matrix, and if memory runs out. */
 NODEWISE_C_API int nodewise_matrix_sell(nodewise_matrix** made, nodewise_teams* teams,

@@ -106,9 +106,9 @@ void require_same_teams(const row_partition& partition, const thread_map& thread
 
 sell_options resolved(sell_options options, std::size_t value_bytes, std::size_t rows,
                       std::uint64_t most_rows) {
-  constexpr std::size_t vector_bytes = 64;
+  constexpr std::size_t two_vectors = 128; // whose sums do not wait for each other
   if (options.chunk_rows == 0) {
-    options.chunk_rows = std::max<std::size_t>(vector_bytes / value_bytes, 1);
+    options.chunk_rows = std::max<std::size_t>(two_vectors / value_bytes, 1);
   }
   const std::string asked = fmt::format("a matrix in SELL-C-sigma with chunks of {} rows, {} rows",
                                         options.chunk_rows, rows);

@@ -71,7 +71,7 @@ TEST(SparseSellFormat, SortingRowsSavesPadding) {
   EXPECT_DOUBLE_EQ(occupancy(16, 1), 8.5 / 16);
   EXPECT_GT(occupancy(16, 256), 0.99);
   const auto defaults = sell_matrix<double>::from(teams, rows);
-  EXPECT_EQ(defaults.chunk_rows(), 8U);
+  EXPECT_EQ(defaults.chunk_rows(), 16U);
   EXPECT_GT(defaults.occupancy(), 0.99);
 }
 
