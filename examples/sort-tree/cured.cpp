@@ -114,5 +114,6 @@ int main(int argc, char** argv) {
     sum += each.sum;
   }
   print_result_of(&line, sum, threads, sweeps, elapsed);
+  print_moved_tasks();
   std::free(data);
 }

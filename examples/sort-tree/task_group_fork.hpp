@@ -4,12 +4,14 @@
 
 #include <oneapi/tbb/task_group.h>
 
+#include "../shared/task_moves.hpp"
+
 // Two tasks of oneTBB, for any worker of the arena.
 struct task_group_fork {
   template <class Left, class Right>
   void operator()(const double*, const Left& left, const double*, const Right& right) const {
     tbb::task_group both;
-    both.run(right);
+    both.run(noting_moves(right));
     both.run_and_wait(left);
   }
 };

@@ -50,5 +50,6 @@ int main(int argc, char** argv) {
     });
   }
   print_result_of(&line, sum, threads, sweeps, seconds() - start);
+  print_moved_tasks();
   std::free(data);
 }

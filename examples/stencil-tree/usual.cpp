@@ -50,5 +50,6 @@ int main(int argc, char** argv) {
     sum = tree.sum(0, rows);
   });
   print_result_of(&line, sum, threads, sweeps, seconds() - start);
+  print_moved_tasks();
   std::free(grids);
 }

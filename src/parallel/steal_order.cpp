@@ -4,25 +4,63 @@
 #include <nodewise/detail/tasks/steal_order.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
+#include <utility>
 
 namespace nodewise::inline v0::detail {
 
 namespace {
 
+/// The other workers of the last-level cache of a worker's place; none if its place is more than a
+/// cache, or its whole team shares one.
+std::vector<std::size_t> others_on_cache(const thread_map& threads, const worker& me) {
+  const cpu_set& place = threads.places()[me.number].place;
+  const cache* last_level = nullptr;
+  for (const cache& each : threads.machine().caches) {
+    if (each.kind != cache_kind::instruction && each.cpus.includes(place) &&
+        (last_level == nullptr || each.level > last_level->level)) {
+      last_level = &each;
+    }
+  }
+  std::vector<std::size_t> others;
+  if (last_level != nullptr) {
+    const std::vector<std::size_t>& team = threads.teams()[me.team].workers;
+    std::ranges::copy_if(team, std::back_inserter(others), [&](std::size_t other) {
+      return other != me.number && last_level->cpus.includes(threads.places()[other].place);
+    });
+    if (others.size() + 1 == team.size()) {
+      others.clear();
+    }
+  }
+  return others;
+}
+
+/// The workers of `from`, but not this one, and none that is in one of the rings.
+std::vector<std::size_t> without(const std::vector<steal_ring>& rings, std::size_t me,
+                                 const std::vector<std::size_t>& from) {
+  std::vector<std::size_t> rest;
+  std::ranges::copy_if(from, std::back_inserter(rest), [&](std::size_t other) {
+    return other != me && std::ranges::none_of(rings, [other](const steal_ring& ring) {
+             return std::ranges::find(ring.workers, other) != ring.workers.end();
+           });
+  });
+  return rest;
+}
+
+/// The core; the last-level cache, if the node has several; the node. Before a worker begins a task
+/// that was sent to its node, it helps with those that its cache's workers have begun: they are
+/// likely to share data (the third level of LAWS).
 std::vector<steal_ring> rings_at_home(const thread_map& threads, const worker& me,
                                       const std::vector<std::size_t>& on_core) {
   std::vector<steal_ring> rings;
-  if (!on_core.empty()) {
-    rings.push_back({{}, on_core});
-  }
-  steal_ring& node = rings.emplace_back();
-  node.teams.push_back(me.team);
-  for (const std::size_t other : threads.teams()[me.team].workers) {
-    if (other != me.number && std::ranges::find(on_core, other) == on_core.end()) {
-      node.workers.push_back(other);
+  for (const auto& workers : {on_core, others_on_cache(threads, me)}) {
+    std::vector<std::size_t> more = without(rings, me.number, workers);
+    if (!more.empty()) {
+      rings.push_back({{}, std::move(more)});
     }
   }
+  rings.push_back({{me.team}, without(rings, me.number, threads.teams()[me.team].workers)});
   return rings;
 }
 

@@ -30,6 +30,19 @@ inline machine grid(int nodes, int cores, int smt = 1, std::vector<int> node_num
   return made;
 }
 
+/// The same without hardware threads, and with so many third-level caches in each node.
+inline machine grid_with_caches(int nodes, int cores, std::size_t caches) {
+  machine made = grid(nodes, cores);
+  const std::size_t cores_of_cache = static_cast<std::size_t>(cores) / caches;
+  for (std::size_t core = 0; core < made.cores.size(); ++core) {
+    if (core % cores_of_cache == 0) {
+      made.caches.emplace_back().level = 3;
+    }
+    made.caches.back().cpus = made.caches.back().cpus | made.cores[core].cpus;
+  }
+  return made;
+}
+
 /// A memory without processors: CXL, HBM.
 inline memory_node memory_only(int number) {
   memory_node node;

@@ -53,6 +53,11 @@ thread_map four_nodes(int cores, smt_use smt = smt_use::off) {
   return {where, team_layout(where, {.smt = smt})};
 }
 
+thread_map map_of(const machine& made) {
+  const topology where(made);
+  return {where, team_layout(where, bind_policy::close)};
+}
+
 TEST(TaskOrder, IsOwnCoreThenOwnNodeThenTheNearest) {
   const thread_map threads = four_nodes(1, smt_use::on);
   const steal_order order(threads, steal::local_first);
@@ -72,6 +77,27 @@ TEST(TaskOrder, IsOwnCoreThenOwnNodeThenTheNearest) {
   EXPECT_EQ(order.from_worker(me, threads.others_on_core(2)[0]), steal_distance::core);
   EXPECT_EQ(order.from_team(me, 3), steal_distance::nearest);
   EXPECT_EQ(order.from_team(me, 0), steal_distance::farther);
+}
+
+TEST(TaskOrder, TheWorkersOfACacheComeBeforeTheQueueOfANodeWithSeveral) {
+  for (const std::size_t caches : {std::size_t{1}, std::size_t{2}}) {
+    const thread_map threads = map_of(test::grid_with_caches(2, 6, caches));
+    const steal_order order(threads, steal::never);
+    const worker& me = threads.workers()[7];
+    const auto places = places_of(order, me, 1);
+    const auto at_queue = std::ranges::find(places, "team 1");
+    ASSERT_NE(at_queue, places.end());
+    std::vector<std::string> before(places.begin() + 1, at_queue);
+    std::vector<std::string> after(at_queue + 1, places.end());
+    std::ranges::sort(before);
+    std::ranges::sort(after);
+    using names = std::vector<std::string>;
+    EXPECT_EQ(before, caches == 1 ? names{} : (names{"worker 6", "worker 8"}));
+    EXPECT_EQ(after, caches == 1
+                         ? (names{"worker 10", "worker 11", "worker 6", "worker 8", "worker 9"})
+                         : (names{"worker 10", "worker 11", "worker 9"}));
+    EXPECT_EQ(order.from_worker(me, 8), steal_distance::node);
+  }
 }
 
 TEST(TaskOrder, AWorkerStaysOnItsNodeAtFirstAndUnderNever) {

@@ -23,6 +23,7 @@ struct tree_task {
   double before = 0;
   double after = 0;
   std::uint32_t home = detail::no_home;
+  std::size_t piece = 0; ///< of the data that it uses; for tests that count them
   std::vector<tree_task> children;
 
   [[nodiscard]] double work() const {
@@ -72,6 +73,9 @@ class task_simulation {
   std::uint64_t stolen_between_nodes = 0;
   std::uint64_t at_home = 0;
   std::uint64_t elsewhere = 0;
+  /// Gets each task and the worker that begins it.
+  std::function<void(std::size_t worker, const tree_task&)> on_begin = [](std::size_t,
+                                                                          const tree_task&) {};
   /// The largest number of tasks that one worker has begun and not ended.
   std::size_t deepest = 0;
 
@@ -146,6 +150,7 @@ class task_simulation {
         me.frames.empty() ? 0 : me.frames.back().detours + (is_stolen ? 1 : 0);
     me.frames.push_back({&task, pending, detours});
     me.is_idle = false;
+    on_begin(number, task);
     deepest = std::max(deepest, me.frames.size());
     if (task.home != detail::no_home) {
       ++(task.home == threads_.workers()[number].team ? at_home : elsewhere);

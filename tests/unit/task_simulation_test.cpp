@@ -4,7 +4,10 @@
 #include "unit/task_simulation.hpp"
 
 #include <cmath>
+#include <deque>
+#include <map>
 #include <random>
+#include <set>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -183,6 +186,61 @@ TEST(TaskSimulation, StacksStayShort) {
                 (void)of;
                 EXPECT_LT(done.deepest, 500U) << text;
               });
+  }
+}
+
+/// A binary tree of tasks that use one piece of data.
+tree_task piece_of(std::size_t leaves, std::uint32_t home, std::size_t piece) {
+  tree_task made{.before = leaves == 1 ? 100.0 : 1.0, .home = home, .piece = piece, .children = {}};
+  if (leaves > 1) {
+    made.children.push_back(piece_of(leaves / 2, home, piece));
+    made.children.push_back(piece_of(leaves - leaves / 2, home, piece));
+  }
+  return made;
+}
+
+struct cache_outcome {
+  double idle = 0;
+  double in_use = 0; ///< pieces of 100 tasks that a cache's workers begin in a row, on average
+};
+
+/// Runs 64 pieces, at home on two nodes in turn. Each node has 8 workers; counts for 4 at a time.
+cache_outcome run_pieces(const machine& made, steal across) {
+  constexpr std::size_t pieces = 64;
+  constexpr std::size_t window = 100;
+  tree_task root;
+  for (std::size_t piece = 1; piece <= pieces; ++piece) {
+    root.children.push_back(
+        piece_of(256 + 37 * piece % 64, static_cast<std::uint32_t>(piece % 2), piece));
+  }
+  const topology where(made);
+  const thread_map threads(where, team_layout(where, bind_policy::close));
+  task_simulation simulation(threads, across);
+  std::map<std::size_t, std::deque<std::size_t>> last; // by cache
+  double sum = 0;
+  double windows = 0;
+  simulation.on_begin = [&](std::size_t worker, const tree_task& task) {
+    std::deque<std::size_t>& of_cache = last[worker / 4];
+    of_cache.push_back(task.piece);
+    if (of_cache.size() == window) {
+      sum += static_cast<double>(std::set(of_cache.begin(), of_cache.end()).size());
+      windows += 1;
+      of_cache.clear();
+    }
+  };
+  const double took = simulation.run(root);
+  return {1 - root.work() / (took * static_cast<double>(threads.workers().size())), sum / windows};
+}
+
+TEST(TaskSimulation, TheWorkersOfACacheShareAPieceBeforeTheyBeginAnother) {
+  for (const steal across : {steal::local_first, steal::never}) {
+    const cache_outcome two_caches = run_pieces(grid_with_caches(2, 8, 2), across);
+    const cache_outcome one_cache = run_pieces(grid_with_caches(2, 8, 1), across);
+    const cache_outcome unknown = run_pieces(grid(2, 8), across);
+    EXPECT_LT(two_caches.in_use, 0.75 * unknown.in_use);
+    EXPECT_LT(two_caches.idle, 0.05);
+    EXPECT_EQ(one_cache.in_use, unknown.in_use);
+    EXPECT_EQ(one_cache.idle, unknown.idle);
   }
 }
 

@@ -54,8 +54,9 @@ struct searcher {
   std::size_t misses = 0; ///< searches in a row that found nothing, while it might have left
 };
 
-/// The order of the search: the worker's own deque; the workers of its core; the queue and the
-/// workers of its node; then node after node, the nearest first, as `thread_map::others` has them.
+/// The order of the search: the worker's own deque; the workers of its core; those of its
+/// last-level cache, if its node has several; the queue and the workers of its node; then node
+/// after node, the nearest first, as `thread_map::others` has them.
 class NODEWISE_API steal_order {
  public:
   /// A worker leaves its node only after it has found nothing there so many times in a row while
