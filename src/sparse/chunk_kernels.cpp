@@ -32,8 +32,8 @@ using tag = hn::ScalableTag<T>;
 
 /// Adds up `Vectors` vectors of places of a chunk, from element `first` up to the chunk's last.
 template <std::size_t Vectors, class T, class Ahead>
-HWY_INLINE void add_up(const sell_chunks<T, std::int32_t>& a, std::size_t first, std::size_t last,
-                       const T* x, T* sums, const Ahead& ahead) {
+HWY_INLINE void add_up(const sell_chunks<T, std::int32_t> a, std::size_t first, std::size_t last,
+                       const T* x, T* sums, const Ahead ahead) {
   const tag<T> d;
   constexpr std::size_t lanes = hn::MaxLanes(tag<T>());
   hn::Vec<tag<T>> sum[Vectors] = {};
@@ -51,8 +51,8 @@ HWY_INLINE void add_up(const sell_chunks<T, std::int32_t>& a, std::size_t first,
 }
 
 template <class T, class Ahead>
-void run_chunks(const sell_chunks<T, std::int32_t>& a, index_range chunks, const T* x, T* y,
-                row_update<T> update, const Ahead& ahead) {
+void run_chunks(const sell_chunks<T, std::int32_t> a, index_range chunks, const T* x, T* y,
+                row_update<T> update, const Ahead ahead) {
   constexpr std::size_t lanes = hn::MaxLanes(tag<T>());
   HWY_ALIGN T sums[most_chunk_rows];
   for (std::size_t chunk = chunks.first; chunk < chunks.last; ++chunk) {
