@@ -18,7 +18,7 @@ enum class read_distance {
   /// takes 1.1 of the time.
   near,
   /// Entries come from memory or from a shared cache. They are asked for ahead: 0.5 to 0.8 of the
-  /// time on a virtual Zen 5, whose own prefetching ends with each page of 4 KiB.
+  /// time on a virtual Zen 5.
   streamed,
   /// Besides, the entries read lines all over a vector that no cache holds. Each element is asked
   /// for before it is used, too: 0.6 of the time with 4 entries a row and a vector of 32 MiB.
