@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 BIN := build/release/bin/nodewise
 
-.PHONY: help setup build run test test-slow test-repeated test-all asan-ubsan clang clang-all tsan fuzz foreign corpus bench published reference install
+.PHONY: help setup build run test test-slow test-repeated test-all asan-ubsan clang clang-all tsan fuzz foreign corpus bench published reference install dist test-dist
 .PHONY: report-bundle test-report format tidy clean release-tests
 .DEFAULT_GOAL := help
 
@@ -86,6 +86,13 @@ reference: ## docs/reference from the headers, and the code in docs from its sou
 
 install: build ## install under PREFIX (default /usr/local)
 	@cmake --install build/release --prefix $(PREFIX)
+
+dist: ## packages for other systems, in dist/: a wheel and a .deb (Debian 12; needs npm and its registry)
+	@JOBS=$(JOBS) packaging/dist
+
+test-dist: ## install the packages of `make dist` in bare Debian 11, 12 and 13 (as root)
+	@scripts/setup dist
+	@python3 -B tests/packages/packages_test.py
 
 report-bundle: ## the script that makes pages of `nodewise report` interactive; needs npm and its registry
 	@scripts/report_bundle build/release/share/nodewise/report

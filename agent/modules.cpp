@@ -9,6 +9,8 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include "agent/loader_list.hpp"
+
 // glibc 2.35 and later.
 #pragma weak _dl_find_object
 
@@ -84,8 +86,16 @@ const char* last_part(const char* path) noexcept {
 }
 
 module_of::module_of(const void* address) noexcept {
+  if (_dl_find_object == nullptr) {
+    const listed_module found = find_in_loader_list(address);
+    start = found.start;
+    end = found.end;
+    name =
+        last_part(start != nullptr && *found.path == '\0' ? program_invocation_name : found.path);
+    return;
+  }
   dl_find_object found;
-  if (_dl_find_object == nullptr || _dl_find_object(const_cast<void*>(address), &found) != 0) {
+  if (_dl_find_object(const_cast<void*>(address), &found) != 0) {
     return;
   }
   start = static_cast<const char*>(found.dlfo_map_start);

@@ -3,6 +3,7 @@ option(NODEWISE_WERROR "Warnings are errors" OFF)
 option(NODEWISE_TESTS "Define the tests, the examples and the published programs (not part of `all`)" OFF)
 option(NODEWISE_BENCHMARKS "Define the benchmarks (not part of `all`)" OFF)
 option(NODEWISE_EACH_ALONE "Compile each file by itself: nothing precompiled, no files joined" OFF)
+option(NODEWISE_PACKAGE "The command alone, with what other systems need not have (packaging/CMakeLists.txt)" OFF)
 set(NODEWISE_SANITIZE "" CACHE STRING "Sanitizers for the unit tests, e.g. address,undefined")
 
 add_library(nodewise_options INTERFACE)

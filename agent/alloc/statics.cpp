@@ -19,6 +19,7 @@
 #include "agent/alloc/system_facts.hpp"
 #include "agent/asked.hpp"
 #include "agent/interposed.hpp"
+#include "agent/loader_list.hpp"
 #include "agent/modules.hpp"
 #include "agent/own_descriptors.hpp"
 #include "agent/page.hpp"
@@ -348,6 +349,7 @@ unsigned long long unloaded_modules() noexcept {
 }
 
 void forget_statics() noexcept {
+  forget_searches();
   // At the fork another thread had the loader's lock. That thread does not exist here and never
   // releases it.
   if (at_work) {
@@ -361,7 +363,11 @@ using namespace nodewise::agent;
 
 /// The objects of an unloaded module must be removed before other memory gets its addresses.
 NODEWISE_INTERPOSED int dlclose(void* handle) noexcept {
-  const int answer = next_dlclose.get()(handle);
+  int answer = 0;
+  {
+    const unloading_modules guard;
+    answer = next_dlclose.get()(handle);
+  }
   if (last_of_start.load(std::memory_order_relaxed) != nullptr) {
     ::dl_iterate_phdr(look_at_all, nullptr);
   }

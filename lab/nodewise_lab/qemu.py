@@ -34,7 +34,7 @@ def find() -> Qemu:
     if numbers < quirks.OLDEST_QEMU:
         oldest = ".".join(map(str, quirks.OLDEST_QEMU))
         answered = f"version {oldest} or later is needed, and this is '{version_text}'"
-        raise LabError(f"cannot use {program}", answered, INSTALL)
+        raise LabError(f"cannot use {program}", answered, "install a newer QEMU, and put its folder first in PATH")
     return Qemu(program, version_text, numbers, _firmware(program))
 
 
