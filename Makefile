@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 BIN := build/release/bin/nodewise
 
-.PHONY: help setup build run test test-slow test-repeated test-all asan-ubsan clang clang-all tsan fuzz foreign corpus bench published reference install dist test-dist
+.PHONY: help setup build run test test-slow test-repeated test-all asan-ubsan clang clang-all tsan fuzz foreign corpus bench published reference site install dist test-dist
 .PHONY: report-bundle test-report format tidy clean release-tests
 .DEFAULT_GOAL := help
 
@@ -83,6 +83,9 @@ reference: ## docs/reference from the headers, and the code in docs from its sou
 	@scripts/setup test
 	@python3 -B docs/generate/reference.py
 	@python3 -B docs/generate/code_blocks.py
+
+site: ## the documentation as a site with search, in build/site/html; needs pip's registry
+	@docs/site/make build/site
 
 install: build ## install under PREFIX (default /usr/local)
 	@cmake --install build/release --prefix $(PREFIX)
