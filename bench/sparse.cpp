@@ -52,13 +52,21 @@ crs stencil(int edge, int dimensions) {
   return made;
 }
 
-/// `length(row)` entries at random columns within `band` of the diagonal.
+/// `length(row)` entries at random columns within `band` of the diagonal; all columns where the
+/// length is that of a full row.
 crs random_rows(int rows, int band, const std::function<int(int)>& length) {
   std::mt19937 random(1);
   crs made;
   for (int row = 0; row < rows; ++row) {
-    const int first = std::clamp(row - band / 2, 0, rows - band);
     const auto entries = static_cast<std::ptrdiff_t>(length(row));
+    if (entries == rows) {
+      made.columns.resize(made.columns.size() + static_cast<std::size_t>(rows));
+      std::iota(made.columns.end() - rows, made.columns.end(), 0);
+      made.values.resize(made.columns.size(), 1.0);
+      end_row(made);
+      continue;
+    }
+    const int first = std::clamp(row - band / 2, 0, rows - band);
     for (std::ptrdiff_t k = 0; k < entries; ++k) {
       made.columns.push_back(first + static_cast<int>(random() % static_cast<unsigned>(band)));
       made.values.push_back(1.0);
@@ -179,6 +187,9 @@ int main(int count, char** words) {
                         const double u = static_cast<double>(random() % 100'000 + 1) / 1e5;
                         return static_cast<int>(std::min(2 / u, 20'000.0));
                       }),
+          rounds);
+  measure(teams, "8 entries a row in a band, 5 full rows",
+          random_rows(400'000, 1000, [](int row) { return row % 80'000 == 40'000 ? 400'000 : 8; }),
           rounds);
   measure(teams, "every second row empty",
           random_rows(500'000, 1000, [](int row) { return row % 2 == 0 ? 24 : 0; }), rounds);
