@@ -31,7 +31,7 @@ std::size_t task_cut_off(std::size_t size, const thread_map& threads, std::size_
 namespace {
 
 error no_task_runs(const char* asked) {
-  return {error_kind::usage, asked, "the calling thread runs no task of this run_tasks",
+  return {error_kind::usage, asked, "the calling thread runs no task",
           "call it in the function that run_tasks calls, or in a task"};
 }
 
