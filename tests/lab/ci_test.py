@@ -54,7 +54,7 @@ class Compared(lab.LabTest):
         return done.returncode, (results / "comment.md").read_text(), found
 
     def test_an_unchanged_program_is_no_alarm(self):
-        # A line is longer, which changes no line number; the array's lines have moved below a comment.
+        # All lines have moved down by one.
         self.commit("// A comment.\n" + PROGRAM)
         status, comment, found = self.compare("HEAD~1")
         self.assertEqual((status, found), (0, []), comment)
