@@ -51,7 +51,7 @@ class Compared(lab.LabTest):
         self.assertIn(done.returncode, (0, 1), done.stdout + done.stderr)
         results = self.directory / "nodewise-placement"
         found = json.loads((results / "placement.sarif").read_text())["runs"][0]["results"]
-        return done.returncode, (results / "comment.md").read_text(), found
+        return done.returncode, (results / "comment.markdown").read_text(), found
 
     def test_an_unchanged_program_is_no_alarm(self):
         # All lines have moved down by one.

@@ -55,7 +55,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--timeout", type=_number_of(int, 1, "a number of seconds"), metavar="SECONDS",
         help="time limit of a run (default: 600)")  # fmt: skip
     add("--output", default="nodewise-placement", metavar="DIR", type=Path,
-        help="write comment.md and placement.sarif there (default: nodewise-placement)")  # fmt: skip
+        help="write comment.markdown and placement.sarif there (default: nodewise-placement)")  # fmt: skip
     add("--nodewise", default="nodewise", metavar="FILE", help="the command nodewise (default: from PATH)")
     add("program", nargs="+", help=argparse.SUPPRESS)
     return parser
@@ -111,7 +111,7 @@ class _Task:
 def _write(given: argparse.Namespace, found: Verdict) -> None:
     text = markdown(found, shlex.join(given.program), given.on.removeprefix("lab:"), given.phase, given.tolerance)
     given.output.mkdir(parents=True, exist_ok=True)
-    (given.output / "comment.md").write_text(text, encoding="utf-8")
+    (given.output / "comment.markdown").write_text(text, encoding="utf-8")
     version = subprocess.run([given.nodewise, "--version"], capture_output=True, text=True, check=False).stdout
     (given.output / "placement.sarif").write_text(
         json.dumps(sarif(found, version.split()[-1] if version.split() else "unknown"), indent=1), encoding="utf-8"
