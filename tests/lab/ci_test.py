@@ -67,7 +67,8 @@ class Compared(lab.LabTest):
         self.commit(PROGRAM.replace("#pragma omp parallel for\n", "  // By one thread.\n\n", 1))
         status, comment, found = self.compare("HEAD~1")
         self.assertEqual(status, 1, comment)
-        self.assertRegex(comment, r"\| all traffic \| 0\.\d(?: to \d\.\d)? % \| (?:49|50|51)\.\d.* \*\*alarm\*\*")
+        # One of two nodes reads what the other one's thread has filled: half, less what its cache still has.
+        self.assertRegex(comment, r"\| all traffic \| 0\.\d(?: to \d\.\d)? % \| (?:4[5-9]|50)\.\d.* \*\*alarm\*\*")
         self.assertRegex(comment, r"\| `a` \| 0\.\d %.*\*\*alarm\*\*")
         self.assertRegex(comment, r"\| `sweep\.c:11` \| 0\.\d %")
         where = found[0]["locations"][0]["physicalLocation"]
