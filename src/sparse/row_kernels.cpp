@@ -4,7 +4,6 @@
 // when the program runs.
 //
 // Eight entries of a row are loaded as vectors, multiplied and added to eight sums.
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -165,15 +164,8 @@ void run_rows(const vector_rows<T, Offset>& a, index_range rows, const T* x, T* 
       even_rows(a, rows, x, y, update, ahead);
     }
   };
-  const entries_ahead<T> entries{a.values, a.columns};
-  switch (how.distance) {
-  case read_distance::near:
-    return run(nothing_ahead());
-  case read_distance::streamed:
-    return run(entries);
-  case read_distance::far:
-    return run(elements_ahead<T>{entries, x, static_cast<std::ptrdiff_t>(a.starts[rows.last]) - 1});
-  }
+  const auto behind = static_cast<std::ptrdiff_t>(a.starts[rows.last]);
+  run_asking_ahead(entries_ahead<T>{a.values, a.columns}, x, behind, how.distance, run);
 }
 
 void doubles_32(const vector_rows<double, std::int32_t>& a, index_range rows, const double* x,
