@@ -78,7 +78,7 @@
 #define NODEWISE_AGENT_VARIABLE "NODEWISE_AGENT"
 #define NODEWISE_AGENT_SETTINGS "v3"
 #define NODEWISE_AGENT_MAGIC UINT32_C(0x4744574e) /* "NWDG" */
-#define NODEWISE_AGENT_RECORDS 5                  /* version of the records below */
+#define NODEWISE_AGENT_RECORDS 6                  /* version of the records below */
 
 /* An environment string has at most 128 KiB, which holds about this many runs. */
 #define NODEWISE_AGENT_MAX_RUNS 32768 /* of equal owners in a row, of all placements together */
@@ -298,6 +298,11 @@ struct nodewise_agent_thread {
    * sizes of the teams that it is in, outermost first. No sizes: it is in no inner team. */
   uint32_t inner_number;
   uint32_t team_sizes[NODEWISE_AGENT_TEAM_LEVELS];
+  /* Of a thread that lives at the end: its processor time in milliseconds, and the processor where
+   * it ran last; -1 if unknown. */
+  int64_t busy_ms;
+  int32_t last_cpu;
+  uint32_t unused;
 };
 
 /* The objects that one rule decided about. */

@@ -31,6 +31,7 @@ constexpr std::array dispatch = {
     dispatch_row{"model", verbs::model},
     dispatch_row{"profile", verbs::profile},
     dispatch_row{"tune", verbs::tune},
+    dispatch_row{"survey", verbs::survey},
     dispatch_row{"measure", verbs::measure},
     dispatch_row{"report", verbs::report},
     dispatch_row{"drop-cache", verbs::drop_cache},

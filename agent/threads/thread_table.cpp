@@ -104,6 +104,8 @@ void describe(const known_thread& entry, nodewise_agent_thread& into) noexcept {
   std::memcpy(into.start, entry.start_module, sizeof into.start);
   into.inner_number = entry.inner.number;
   std::memcpy(into.team_sizes, entry.inner.sizes, sizeof into.team_sizes);
+  into.last_cpu = -1;
+  into.busy_ms = -1;
 }
 
 bool copy_ended(std::size_t i, nodewise_agent_thread& into) noexcept {

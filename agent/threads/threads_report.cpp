@@ -4,9 +4,11 @@
 // ending in a signal handler.
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 
 #include <sys/prctl.h>
 
+#include "agent/clock.hpp"
 #include "agent/own_descriptors.hpp"
 #include "agent/report/records.hpp"
 #include "agent/threads/thread_facts.hpp"
@@ -82,18 +84,62 @@ class live_threads {
   alignas(8) char bytes_[2048];
 };
 
-void read_name(int pid, int tid, char (&into)[16]) noexcept {
+/// A file of a thread, cut off at the size of `into`; returns its length, 0 if it cannot be read.
+std::size_t read_file(int pid, int tid, const char* name, char* into, std::size_t size) noexcept {
   char path[64];
-  std::snprintf(path, sizeof path, "/proc/%d/task/%d/comm", pid, tid);
+  std::snprintf(path, sizeof path, "/proc/%d/task/%d/%s", pid, tid, name);
   const long file = sys::raw::call(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
   if (file < 0) {
+    return 0;
+  }
+  const long got = sys::raw::call(SYS_read, file, into, size);
+  sys::raw::call(SYS_close, file);
+  return got > 0 ? static_cast<std::size_t>(got) : 0;
+}
+
+void read_name(int pid, int tid, char (&into)[16]) noexcept {
+  char line[sizeof into + 1] = {};
+  if (read_file(pid, tid, "comm", line, sizeof into) != 0) {
+    const std::size_t length = std::strcspn(line, "\n");
+    std::memcpy(into, line, length < sizeof into ? length : sizeof into - 1);
+  }
+}
+
+/// Moves behind the next blanks; `text` ends with 0.
+const char* skip_fields(const char* text, int count) noexcept {
+  for (; count > 0 && *text != '\0'; ++text) {
+    count -= *text == ' ' ? 1 : 0;
+  }
+  return text;
+}
+
+long long number_at(const char* text) noexcept {
+  long long value = 0;
+  for (; *text >= '0' && *text <= '9'; ++text) {
+    value = value * 10 + (*text - '0');
+  }
+  return value;
+}
+
+/// From /proc/PID/task/TID/stat (proc(5)): its fields are counted from behind the name, which may
+/// hold anything. Times are in hundredths of a second on every Linux (USER_HZ).
+void read_use(int pid, int tid, nodewise_agent_thread& into) noexcept {
+  constexpr int milliseconds_a_tick = 10;
+  constexpr int state_to_user_time = 11;
+  constexpr int user_time_to_processor = 25;
+  char text[512];
+  const std::size_t length = read_file(pid, tid, "stat", text, sizeof text - 1);
+  text[length] = '\0';
+  const char* const name_end = std::strrchr(text, ')');
+  if (name_end == nullptr || name_end[1] != ' ') {
     return;
   }
-  char line[sizeof into + 1] = {};
-  const long got = sys::raw::call(SYS_read, file, line, sizeof into);
-  sys::raw::call(SYS_close, file);
-  const std::size_t length = got > 0 ? std::strcspn(line, "\n") : 0;
-  std::memcpy(into, line, length < sizeof into ? length : sizeof into - 1);
+  const char* const user = skip_fields(name_end + 2, state_to_user_time);
+  const char* const processor = skip_fields(user, user_time_to_processor);
+  if (*processor >= '0' && *processor <= '9') {
+    into.busy_ms = (number_at(user) + number_at(skip_fields(user, 1))) * milliseconds_a_tick;
+    into.last_cpu = static_cast<std::int32_t>(number_at(processor));
+  }
 }
 
 void read_cpus(int tid, char (&into)[NODEWISE_AGENT_NAME_BYTES]) noexcept {
@@ -110,6 +156,12 @@ void write_main(int pid) noexcept {
   record.tid = pid;
   record.ordinal = -1;
   record.flags = facts.main_flags;
+  record.last_cpu = -1;
+  unsigned cpu = 0;
+  if (sys::raw::call(SYS_getcpu, &cpu, nullptr, nullptr) == 0) {
+    record.last_cpu = static_cast<std::int32_t>(cpu);
+  }
+  record.busy_ms = static_cast<std::int64_t>(now_ns(CLOCK_THREAD_CPUTIME_ID) / 1'000'000);
   sys::raw::call(SYS_prctl, PR_GET_NAME, record.name);
   read_cpus(pid, record.cpus);
   tell(NODEWISE_AGENT_THREAD, record.header, sizeof record);
@@ -119,6 +171,8 @@ void write_main(int pid) noexcept {
 bool describe_live(int tid, int pid, nodewise_agent_thread& into) noexcept {
   into.tid = tid;
   into.ordinal = -1;
+  into.last_cpu = -1;
+  into.busy_ms = -1;
   read_cpus(tid, into.cpus);
   if (into.cpus[0] == '\0') {
     return false;
@@ -132,6 +186,7 @@ bool describe_live(int tid, int pid, nodewise_agent_thread& into) noexcept {
     describe(*entry, into);
   }
   read_name(pid, tid, into.name);
+  read_use(pid, tid, into);
   return true;
 }
 

@@ -17,6 +17,7 @@ int pages(const invocation& given);
 int profile(const invocation& given);
 int report(const invocation& given);
 int tune(const invocation& given);
+int survey(const invocation& given);
 int drop_cache(const invocation& given);
 int measure(const invocation& given);
 int model(const invocation& given);

@@ -138,7 +138,9 @@ struct thread_report {
   std::string start; ///< the module of its start routine; empty if unknown
   /// Of a thread of an inner team of OpenMP: the sizes of the teams that it is in, outermost first.
   std::vector<std::size_t> team_sizes;
-  std::size_t inner_number = 0; ///< with `team_sizes`: among the threads of all inner teams
+  std::size_t inner_number = 0;         ///< with `team_sizes`: among the threads of all inner teams
+  std::optional<cpu_id> last_cpu;       ///< where it ran last, if it lived at the end
+  std::optional<std::uint64_t> busy_ms; ///< processor time, likewise
   bool main = false;
   bool pinned = false;       ///< by the agent
   bool own_affinity = false; ///< by the program, which takes precedence

@@ -219,6 +219,12 @@ std::optional<thread_report> thread_of(const whole_record& record) {
     thread.team_sizes.clear();
   }
   thread.inner_number = fixed->inner_number;
+  if (fixed->last_cpu >= 0) {
+    thread.last_cpu = cpu_id{fixed->last_cpu};
+  }
+  if (fixed->busy_ms >= 0) {
+    thread.busy_ms = static_cast<std::uint64_t>(fixed->busy_ms);
+  }
   thread.main = (fixed->flags & NODEWISE_AGENT_MAIN) != 0;
   thread.pinned = (fixed->flags & NODEWISE_AGENT_PINNED) != 0;
   thread.own_affinity = (fixed->flags & NODEWISE_AGENT_OWN_AFFINITY) != 0;

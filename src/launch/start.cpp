@@ -172,7 +172,7 @@ std::uint64_t objects_of_rule(const process_report& process, std::size_t rule) {
                                                        : static_cast<std::uint64_t>(reported);
 }
 
-outcome supervise(const plan& what, sys::kernel& kernel) {
+outcome supervise(const plan& what, sys::kernel& kernel, const beside_program& beside) {
   std::optional<report_file> report;
   if (what.supervised) {
     report.emplace(report_file::for_objects);
@@ -185,12 +185,20 @@ outcome supervise(const plan& what, sys::kernel& kernel) {
         apply(what, report ? report->name() : "", kernel);
         become(what);
       },
-      [&](int) {
+      [&](int pid) {
         if (what.numa_balancing) {
           balancing.emplace(*what.numa_balancing, kernel);
         }
+        if (beside.begin) {
+          beside.begin(pid);
+        }
       },
-      [&] { not_restored = balancing ? balancing->restore() : std::nullopt; });
+      [&] {
+        not_restored = balancing ? balancing->restore() : std::nullopt;
+        if (beside.end) {
+          beside.end();
+        }
+      });
   if (how.started && report && what.agent) {
     how.report = report->read();
     judge(what, how);

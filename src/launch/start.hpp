@@ -4,6 +4,8 @@
 // Then signals are passed on, its exit status is taken over, and its report is read.
 #pragma once
 
+#include <functional>
+
 #include "launch/agent_report.hpp"
 #include "launch/plan.hpp"
 #include "sys/kernel.hpp"
@@ -32,9 +34,17 @@ struct outcome : sys::child_end {
 /// The number of objects a rule applied to, including those without their own report.
 [[nodiscard]] std::uint64_t objects_of_rule(const process_report& process, std::size_t rule);
 
+/// What is done beside the program while it runs. Both are called in this process, and must not
+/// throw: with the pid before the program begins, and after its end.
+struct beside_program {
+  std::function<void(int pid)> begin;
+  std::function<void()> end;
+};
+
 /// Runs the plan's program to its end; its report is read only if the plan asks for it. In the
 /// child process, exceptions of `apply` and `become` leave this function, too, so that one place
 /// reports errors and sets exit codes.
-[[nodiscard]] outcome supervise(const plan& what, sys::kernel& kernel);
+[[nodiscard]] outcome supervise(const plan& what, sys::kernel& kernel,
+                                const beside_program& beside = {});
 
 } // namespace nodewise::launch

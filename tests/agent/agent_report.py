@@ -7,7 +7,7 @@ import struct
 
 HEADER = struct.Struct("=IHHIIii")
 HEAD = struct.Struct("=8Q")
-MAGIC, VERSION = 0x4744574E, 5
+MAGIC, VERSION = 0x4744574E, 6
 START, OBJECT, END, MADE, THREAD, ALLOCATED, STACK, WROTE = 1, 2, 3, 4, 5, 6, 7, 8
 HEAP, MAP, STATIC, GROUP, REGION = 0, 1, 2, 3, 4
 PINNED, OWN_AFFINITY, MAIN = 1, 2, 4
@@ -25,6 +25,8 @@ class Thread:
     cpus: str
     start: str
     nested: tuple | None  # number among the threads of all inner teams, sizes of the teams
+    busy_ms: int  # these two: -1 of a thread that has ended
+    last_cpu: int
 
 
 @dataclasses.dataclass
@@ -131,9 +133,11 @@ def checksum(data):
 
 
 def read_thread(pid, body):
-    tid, ordinal, flags, name, cpus, start, inner, *sizes = struct.unpack("=iiI16s64s64s5I", body)
+    tid, ordinal, flags, name, cpus, start, inner, *sizes, busy_ms, last_cpu, _ = struct.unpack(
+        "=iiI16s64s64s5IqiI", body)
     teams = [size for size in sizes if size != 0]
-    return Thread(pid, tid, ordinal, flags, text(name), text(cpus), text(start), (inner, teams) if teams else None)
+    return Thread(pid, tid, ordinal, flags, text(name), text(cpus), text(start), (inner, teams) if teams else None,
+                  busy_ms, last_cpu)
 
 
 def read_object(pid, body):

@@ -85,6 +85,8 @@ class Places(unittest.TestCase):
         self.assertEqual(lines(output), [FIRST, LAST] * 2)
         main = next(thread for thread in report.threads if thread.flags & MAIN)
         self.assertEqual((main.flags, main.cpus), (MAIN | PINNED, FIRST))
+        self.assertEqual(main.last_cpu, int(FIRST))
+        self.assertGreaterEqual(main.busy_ms, 0)
         self.assertEqual((report.ends[0].own_threads, report.ends[0].pinned), (2, 2))
 
     def test_a_main_thread_that_waits_is_left_alone(self):
@@ -149,6 +151,7 @@ class Places(unittest.TestCase):
         pool = [thread for thread in report.threads if not thread.flags & MAIN]
         self.assertEqual([thread.start[:8] for thread in pool], ["libgomp."] * 2)
         self.assertEqual([thread.ordinal for thread in pool], [-1, -1])
+        self.assertTrue(all(thread.busy_ms >= 0 and thread.last_cpu in CPUS for thread in pool), pool)
 
     @unittest.skipUnless((PROGRAMS / "openmp_regions").exists(), "built by another compiler than GCC")
     def test_threads_of_inner_teams_have_their_numbers(self):

@@ -35,6 +35,7 @@ MAY_INCLUDE = {
     "drawing": {"base", "report"},
     "html": {"base", "drawing"},
     "tune": {"base", "sys", "topology", "bind", "model"},
+    "survey": {"base", "topology"},
     "page_cache": {"sys"},
     "measure": {"base", "sys", "topology", "place", "bind", "spec", "marker"},
     "symbols": {"base"},
@@ -57,7 +58,7 @@ MAY_INCLUDE = {
 # Rooms of the command. Each may also include what its executable links; a verb includes no other.
 LINKED = {"arithmetic", "base", "drawing", "exports", "html", "sys", "topology", "place", "bind", "spec", "launch", "doctor", "report", "symbols", "observe",
           "traffic", "model", "profile", "plan", "attribution", "advise", "page_cache", "measure", "placement",
-          "kind", "tune"}
+          "kind", "tune", "survey"}
 VERBS = {f"cli/verbs/{each.name}" for each in (ROOT / "cli/verbs").iterdir() if each.is_dir()}
 IN_A_VERB = {"cli/frame", "cli/machine", "cli/start", "cli/measurements", "cli/prediction", "cli/profiles", "cli/traffic", "cli/lab", "cli/help parts"}
 COMMAND = {

@@ -1,0 +1,31 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// The result of `nodewise survey`, and how it is shown as text.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/style.hpp"
+#include "survey/finding.hpp"
+#include "survey/job.hpp"
+
+namespace nodewise::cli {
+
+struct surveyed_job {
+  survey::job what;
+  std::vector<survey::finding> findings;
+};
+
+/// Hosts that look the same: the first one, and the names of all.
+struct host_pattern {
+  const survey::surveyed_host* first = nullptr;
+  std::vector<std::string> names;
+};
+/// The most frequent first.
+[[nodiscard]] std::vector<host_pattern> patterns_of(const survey::job& of);
+
+/// What is wrong, then the hosts.
+[[nodiscard]] std::string survey_text(const surveyed_job& what, const report::style& how);
+
+} // namespace nodewise::cli

@@ -1,0 +1,180 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+//
+// The lines that fix a finding, for the launcher in use. Options of Open MPI 4.1 (mpirun(1)),
+// Hydra 4.0 (mpiexec -bind-to -help) and Slurm 22.05 (srun(1)).
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "survey/finding.hpp"
+#include "topology/part_sets.hpp"
+
+namespace nodewise::survey {
+
+namespace {
+
+/// The ranks of a host are divided among nodes, or among sockets if there are fewer ranks than
+/// nodes: else nodes would stay idle.
+std::string_view part_of(const job_shape& shape) {
+  return shape.ranks < shape.nodes && shape.ranks <= shape.packages && shape.packages > 0 ? "socket"
+                                                                                          : "node";
+}
+
+std::string our_options(const job_shape& shape) {
+  const std::string ranks = shape.ranks == 1 ? "" : fmt::format("--ranks-per {} ", part_of(shape));
+  return fmt::format("nodewise run {}--bind close --threads {} -- PROGRAM", ranks,
+                     std::min(shape.workers, std::max<std::size_t>(shape.cores_of_rank(), 1)));
+}
+
+/// The start of a launcher's line that leaves the binding to us.
+std::string_view unbound_start(std::string_view launcher) {
+  return launcher == "openmpi" ? "mpirun --bind-to none"
+         : launcher == "hydra" ? "mpiexec"
+         : launcher == "slurm" ? "srun --cpu-bind=none"
+         : launcher == "flux"  ? "flux run -o cpu-affinity=off"
+         : launcher == "pals"  ? "mpiexec --cpu-bind none"
+                               : "";
+}
+
+std::string_view shown_name(std::string_view launcher) {
+  return launcher == "openmpi" ? "Open MPI"
+         : launcher == "hydra" ? "MPICH or Intel MPI"
+         : launcher == "slurm" ? "Slurm"
+         : launcher == "flux"  ? "Flux (not tried)"
+         : launcher == "pals"  ? "PALS (not tried)"
+                               : "the launcher";
+}
+
+/// The launcher's own options for whole cores of a rank near each other; empty if it has none that
+/// fit the job.
+std::string own_options(std::string_view launcher, const job_shape& shape) {
+  const std::size_t threads = std::min(shape.workers, shape.cores_of_rank());
+  if (threads == 0) {
+    return {};
+  }
+  if (launcher == "openmpi") {
+    const bool even = shape.ranks % shape.nodes == 0;
+    return even ? fmt::format("mpirun --map-by ppr:{}:numa:PE={} --bind-to core",
+                              shape.ranks / shape.nodes, threads)
+                : fmt::format("mpirun --map-by slot:PE={} --bind-to core", threads);
+  }
+  if (launcher == "hydra") {
+    return shape.ranks == shape.nodes ? "mpiexec -bind-to numa"
+                                      : fmt::format("mpiexec -bind-to core:{}", threads);
+  }
+  if (launcher == "slurm") {
+    return fmt::format("srun --cpus-per-task={} --cpu-bind=cores --distribution=block:block",
+                       threads);
+  }
+  return {};
+}
+
+void add_binding(std::vector<fix>& into, const job& of, const job_shape& shape) {
+  const std::string own = own_options(of.launcher, shape);
+  if (!own.empty()) {
+    const std::string places = shape.workers > 1 ? "OMP_PLACES=cores OMP_PROC_BIND=close " : "";
+    into.push_back({fmt::format("with {} and OpenMP", shown_name(of.launcher)),
+                    fmt::format("{}{} ... PROGRAM", places, own)});
+  }
+  const std::string_view start = unbound_start(of.launcher);
+  into.push_back({"with nodewise",
+                  fmt::format("{}{}{}", start, start.empty() ? "" : " ... ", our_options(shape))});
+}
+
+/// The most frequent of the values.
+template <class Values>
+std::size_t usual(const Values& values) {
+  std::map<std::size_t, std::size_t> counts;
+  for (const std::size_t each : values) {
+    ++counts[each];
+  }
+  const auto most =
+      std::ranges::max_element(counts, {}, [](const auto& each) { return each.second; });
+  return most == counts.end() ? 1 : std::max<std::size_t>(most->first, 1);
+}
+
+} // namespace
+
+job_shape shape_of(const job& of) {
+  std::vector<std::size_t> ranks;
+  std::vector<std::size_t> workers;
+  job_shape made;
+  for (const surveyed_host& host : of.hosts) {
+    ranks.push_back(host.ranks.size());
+    for (const rank_record* const rank : host.ranks) {
+      workers.push_back(rank->workers.size());
+    }
+  }
+  made.ranks = usual(ranks);
+  made.workers = usual(workers);
+  const auto known = std::ranges::find_if(of.hosts, [&](const surveyed_host& host) {
+    return host.hardware != nullptr && host.ranks.size() == made.ranks;
+  });
+  if (known != of.hosts.end()) {
+    const host_machine& on = *known->hardware;
+    std::set<int> packages;
+    made.nodes = 0;
+    for (const host_machine::node& node : on.nodes) {
+      made.nodes += node.cpus.empty() ? 0U : 1U;
+      if (!node.cpus.empty()) {
+        packages.insert(node.package);
+      }
+    }
+    made.nodes = std::max<std::size_t>(made.nodes, 1);
+    made.packages = std::max<std::size_t>(packages.size(), 1);
+    made.cores = on.cores.empty() ? on.cpus().size() : on.cores.size();
+  }
+  return made;
+}
+
+std::vector<fix> fixes_of(fault what, const job& of) {
+  const job_shape shape = shape_of(of);
+  std::vector<fix> all;
+  switch (what) {
+  case fault::ranks_share:
+  case fault::threads_share:
+    if (shape.ranks * shape.workers > shape.cores) {
+      all.push_back(
+          {fmt::format("{} of {} on a host of {}: start fewer ranks, or at most {} in each",
+                       counted(shape.ranks, "rank"), counted(shape.workers, "thread"),
+                       counted(shape.cores, "core"),
+                       counted(std::max<std::size_t>(shape.cores_of_rank(), 1), "thread")),
+           ""});
+    }
+    add_binding(all, of, shape);
+    break;
+  case fault::hardware_threads:
+  case fault::unbound:
+  case fault::spans_nodes:
+  case fault::nodes_idle:
+    add_binding(all, of, shape);
+    break;
+  case fault::memory_away:
+    all.push_back({"bind the ranks first; if the memory stays away, the program touches it before "
+                   "its threads are bound, or one rank for all. To find the line",
+                   "nodewise profile -- PROGRAM"});
+    break;
+  case fault::memory_on_one_node:
+    all.push_back(
+        {"one thread touches the arrays first. To find the line", "nodewise profile -- PROGRAM"});
+    all.push_back({"or start one rank for each node",
+                   fmt::format("nodewise run --ranks-per node --bind close -- PROGRAM")});
+    break;
+  case fault::network_far:
+    all.push_back({"use the nodes near the device: with fewer ranks than nodes, begin there",
+                   "nodewise run --ranks-per node -N NODES --bind close -- PROGRAM"});
+    break;
+  case fault::host_differs:
+    all.push_back({"have the administrator make the hosts equal, or leave them out", ""});
+    break;
+  case fault::rank_failed:
+  case fault::rank_missing:
+    all.push_back({"the survey shows only the ranks that are left", ""});
+    break;
+  }
+  return all;
+}
+
+} // namespace nodewise::survey

@@ -1,0 +1,24 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/environment.hpp"
+
+namespace nodewise::survey {
+
+/// What the variables of a launcher say of this process.
+struct launched_rank {
+  std::string launcher;  ///< as `rank_record::launcher`; empty outside a job
+  std::string job = "-"; ///< "-" if the launcher does not name the job
+  int rank = 0;
+  std::optional<int> ranks;
+  std::optional<int> local;
+};
+
+/// Outside a job: rank 0 of 1. Of nested launchers, such as mpirun in a job of Slurm, the inner one
+/// counts.
+[[nodiscard]] launched_rank find_launched_rank(environment get);
+
+} // namespace nodewise::survey
