@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 BIN := build/release/bin/nodewise
 
-.PHONY: help setup build run test test-slow test-repeated test-all asan-ubsan clang clang-all tsan fuzz foreign corpus bench published reference site install dist test-dist
+.PHONY: help setup build run test test-slow test-repeated test-all asan-ubsan clang clang-all tsan fuzz foreign corpus bench published reference site install dist dist-compare test-dist
 .PHONY: report-bundle test-report format tidy clean release-tests
 .DEFAULT_GOAL := help
 
@@ -90,12 +90,15 @@ site: ## the documentation as a site with search, in build/site/html; needs pip'
 install: build ## install under PREFIX (default /usr/local)
 	@cmake --install build/release --prefix $(PREFIX)
 
-dist: ## packages for other systems, in dist/: a wheel and a .deb (Debian 12; needs npm and its registry)
+dist: ## packages for other systems, in dist/: a wheel, a .deb and an .rpm (Debian 12; needs npm and its registry)
 	@JOBS=$(JOBS) packaging/dist
+
+dist-compare: ## make the packages of the last commit again elsewhere, and compare them with those in dist/
+	@packaging/compare
 
 test-dist: ## install the packages of `make dist` in bare Debian 11, 12 and 13 (as root)
 	@scripts/setup dist
-	@python3 -B tests/packages/packages_test.py
+	@cd tests/packages && /usr/bin/python3 -B -m unittest -v packages_test container_test action_test
 
 report-bundle: ## the script that makes pages of `nodewise report` interactive; needs npm and its registry
 	@scripts/report_bundle build/release/share/nodewise/report

@@ -15,6 +15,9 @@ enum class need { required, optional };
 
 /// The fix for each errno of each kind of call; it depends on whether a seccomp filter is active.
 struct cures {
+  /// For calls that the default filters of containers refuse whatever capabilities there are.
+  static constexpr std::string_view no_capability = "";
+
   privileges who;
 
   [[nodiscard]] std::string memory_call(int errno_value) const {
@@ -31,6 +34,10 @@ struct cures {
     default:
       return "`strace -f -e trace=%memory,%process` shows the call; the kernel's log may show more";
     }
+  }
+  [[nodiscard]] std::string moving_call(int errno_value) const {
+    return errno_value == EPERM || errno_value == EACCES ? refused(no_capability)
+                                                         : memory_call(errno_value);
   }
   [[nodiscard]] std::string affinity(int errno_value) const {
     return errno_value == EINVAL ? "no processor of the set is in this process's cpuset"
@@ -69,7 +76,7 @@ struct cures {
   [[nodiscard]] std::string userfault(int errno_value) const {
     switch (errno_value) {
     case EPERM:
-      return "optional; " + refused("SYS_PTRACE");
+      return "optional; " + refused(no_capability);
     case EINVAL:
       return "optional; needs Linux 5.11";
     case ENOSYS:
@@ -85,12 +92,19 @@ struct cures {
       return "no seccomp filter is active: a security module (SELinux, AppArmor) refuses the call; "
              "its log (`dmesg`, `ausearch -m avc`) shows the rule";
     }
+    const char* const by = who.seccomp ? "a seccomp filter is active (see seccomp below)"
+                                       : "a container's seccomp filter may refuse the call";
+    if (capability == no_capability) {
+      return fmt::format("{}: no capability permits this call with the filters of Docker, Podman "
+                         "and containerd: start the container with --security-opt seccomp=FILE, a "
+                         "filter that permits it (share/doc/nodewise/install.md), or with "
+                         "seccomp=unconfined (securityContext.seccompProfile in Kubernetes)",
+                         by);
+    }
     return fmt::format("{}: start the container with --cap-add {} (Docker, Podman; "
                        "securityContext.capabilities.add in Kubernetes), or with "
                        "--security-opt seccomp=unconfined",
-                       who.seccomp ? "a seccomp filter is active (see seccomp below)"
-                                   : "a container's seccomp filter may refuse the call",
-                       capability);
+                       by, capability);
   }
 };
 
@@ -179,7 +193,7 @@ class prober {
   int query(void* start) {
     const std::array<void*, 1> pages = {start};
     std::array<int, 1> status = {-ENOENT};
-    add("move_pages (query)", kernel_.query_pages(pages, status), &cures::memory_call);
+    add("move_pages (query)", kernel_.query_pages(pages, status), &cures::moving_call);
     return status.front();
   }
 
@@ -191,7 +205,7 @@ class prober {
     const int refused = kernel_.move_pages(pages, nodes, status);
     // A page that is missing, or already on the node, does not show permission.
     const bool page_refused = refused == 0 && (status[0] == -EPERM || status[0] == -EACCES);
-    add("move_pages (move)", page_refused ? -status[0] : refused, &cures::memory_call);
+    add("move_pages (move)", page_refused ? -status[0] : refused, &cures::moving_call);
   }
 
   const surroundings& around_;

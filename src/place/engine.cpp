@@ -24,8 +24,8 @@ const char* hint_for(int errno_value) {
   switch (errno_value) {
   case EPERM:
   case ENOSYS:
-    return "allow mbind and move_pages: in a container add CAP_SYS_NICE or a seccomp profile that "
-           "permits them; `nodewise doctor` shows what is refused";
+    return "allow mbind and move_pages: a container needs CAP_SYS_NICE for mbind, and a seccomp "
+           "profile that permits it for move_pages; `nodewise doctor` shows what is refused";
   case EINVAL:
     return "name nodes that exist, have memory and are in this process's cpuset (`nodewise topo`)";
   case ENOMEM:

@@ -212,8 +212,14 @@ class Denied(CommandTest):
                     self.assertNotIn("errno", calls[name], "refusing one call must not blame another")
 
     def test_the_container_s_remedy_is_named(self):
-        calls = by_name(self.denied("mbind", "EPERM")["calls"])
-        self.assertIn("--cap-add SYS_NICE", calls["mbind"]["cure"])
+        # What the filters of Docker and containerd refuse to a container without more capabilities.
+        calls = by_name(self.denied("mbind,set_mempolicy,get_mempolicy,move_pages,perf_event_open", "EPERM")["calls"])
+        for name in ("mbind", "set_mempolicy", "get_mempolicy", "get_mempolicy (address)"):
+            self.assertIn("--cap-add SYS_NICE", calls[name]["cure"], name)
+        self.assertIn("--cap-add PERFMON", calls["perf_event_open"]["cure"])
+        for name in ("move_pages (query)", "move_pages (move)"):
+            self.assertNotIn("--cap-add", calls[name]["cure"], "no capability permits it")
+            self.assertIn("--security-opt seccomp=FILE", calls[name]["cure"])
 
     def test_the_filter_is_told_and_blamed(self):
         result = self.denied("mbind,move_pages,perf_event_open", "EPERM")

@@ -6,6 +6,8 @@ With NODEWISE_TEST_LAB=1 it also follows what the lab's messages ask for, which 
 
 import os
 import re
+import subprocess
+import tempfile
 import unittest
 import zipfile
 from pathlib import Path
@@ -45,11 +47,46 @@ class Wheel(unittest.TestCase):
         ):
             self.assertIn(f"data/{part}", modes)
 
-    def test_both_packages_have_the_project_s_version(self):
+    def test_all_packages_have_the_project_s_version(self):
         project = re.search(r"^project\(nodewise VERSION (\S+)", (PROJECT / "CMakeLists.txt").read_text(), re.MULTILINE)
         assert project is not None
         self.assertRegex(only("*.whl").name, f"^nodewise-{re.escape(project.group(1))}-")
         self.assertRegex(only("*.deb").name, f"^nodewise_{re.escape(project.group(1))}-")
+        self.assertRegex(only("*.rpm").name, f"^nodewise-{re.escape(project.group(1))}-")
+
+
+class Policy(unittest.TestCase):
+    def test_lintian_has_no_error_and_no_warning(self):
+        words = ["lintian", "--allow-root", "--fail-on=error,warning", "--display-level=>=warning", only("*.deb")]
+        done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        self.assertEqual((done.returncode, done.stdout), (0, ""))
+
+
+class Rpm(unittest.TestCase):
+    """Unpacked, not installed: there is no mirror of a distribution with RPM here."""
+
+    def query(self, *words: str) -> str:
+        return subprocess.run(["rpm", *words, only("*.rpm")], capture_output=True, text=True, check=True).stdout
+
+    def test_it_has_the_files_of_the_wheel_and_asks_for_the_c_library_alone(self):
+        with zipfile.ZipFile(only("*.whl")) as archive:
+            places = [name.partition(".data/")[2] for name in archive.namelist()]
+        expected = {re.sub("^scripts/", "bin/", place.removeprefix("data/")) for place in places if place}
+        files = {line.split()[-1] for line in self.query("-qplv").splitlines() if line.startswith("-")}
+        self.assertEqual({re.sub(r"^/usr/(share/man/.*)\.gz$|^/usr/", r"\1", name) for name in files}, expected)
+        needed = [line for line in self.query("-qp", "--requires").splitlines() if not line.startswith("rpmlib(")]
+        self.assertEqual(needed, ["libc.so.6(GLIBC_2.28)(64bit)"])
+        self.assertIn("digests OK", self.query("-K"))
+
+    def test_it_runs_where_it_is_unpacked(self):
+        root = Root("bookworm", DIST)
+        self.addCleanup(root.close)
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run(["sh", "-c", 'rpm2cpio "$0" | cpio --quiet -id', only("*.rpm")], cwd=folder, check=True)
+            root.put(Path(folder) / "usr", "/opt/unpacked")
+        done = root.run(f"/opt/unpacked/bin/nodewise profile -- {PROGRAM}")
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertRegex(done.stdout, r"python3\.\d+\+0x.* 64\.0 MiB")
 
 
 class Installed(unittest.TestCase):

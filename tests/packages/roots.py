@@ -2,6 +2,7 @@
 """Bare systems to install packages in: roots made by debootstrap, each with a layer that is lost at the end."""
 
 import os
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -25,28 +26,44 @@ exec chroot "$2/root" env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr
 
 
 class Root:
-    """A Debian release with its smallest set of packages and Python's venv. Commands run one after the other in it,
-    and `dist` is the project's folder of packages."""
+    """A Debian release with its smallest set of packages, and others if asked for. Commands run one after the other in
+    it, and `dist` is the project's folder of packages."""
 
-    def __init__(self, release: str, dist: Path):
+    def __init__(self, release: str, dist: Path, include: str = "python3-venv"):
         self._dist = dist
-        self._lower = _KEPT / release
+        self._lower = _KEPT / (release if include else f"{release}-smallest")
         if not (self._lower / "complete").exists():
-            self._make(release)
+            self._make(release, [f"--include={include}"] if include else [])
         self._layer = Path(tempfile.mkdtemp(prefix=f"layer-{release}-", dir=_KEPT))
 
-    def _make(self, release: str) -> None:
+    def _make(self, release: str, options: list[str]) -> None:
         shutil.rmtree(self._lower, ignore_errors=True)
         self._lower.mkdir(parents=True)
-        command = ["debootstrap", "--variant=minbase", "--include=python3-venv", release, str(self._lower), _MIRROR]
+        # What it mounts is gone when it ends, even if it is interrupted: the next try removes the folder.
+        command = ["unshare", "-m", "debootstrap", "--variant=minbase", *options, release, str(self._lower), _MIRROR]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         (self._lower / "complete").touch()
 
-    def run(self, command: str) -> subprocess.CompletedProcess[str]:
+    def put(self, source: Path, target: str) -> None:
+        """Copies a file or a folder into it."""
+        inside = Path(target.lstrip("/"))
+        for folder in reversed(inside.parents):  # of the layer, with the mode of the one below
+            made = self._layer / "upper" / folder
+            made.mkdir(parents=True, exist_ok=True)
+            if (self._lower / folder).is_dir():
+                shutil.copymode(self._lower / folder, made)
+        into = self._layer / "upper" / inside
+        if source.is_dir():
+            shutil.copytree(source, into)
+        else:
+            shutil.copy(source, into)
+
+    def run(self, command: str, variables: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
         """Runs a shell command as root in it; stderr is part of stdout."""
+        exports = "".join(f"export {name}={shlex.quote(value)}; " for name, value in (variables or {}).items())
         words = ["unshare", "-m", "sh", "-c", _INSIDE, "root", str(self._lower), str(self._layer), str(self._dist)]
         return subprocess.run(
-            [*words, command],
+            [*words, exports + command],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

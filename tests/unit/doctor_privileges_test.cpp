@@ -32,9 +32,10 @@ class process : public fake_system {
 };
 
 std::string cure_of(fake_system& who, const std::string& call, int errno_value) {
-  who.refuse[call == "mbind" ? "mbind" : "none"] = errno_value;
+  const bool counter = call == "perf_event_open";
+  who.refuse[counter ? "none" : call.substr(0, call.find(' '))] = errno_value;
   surroundings here = around(who);
-  here.open_fault_counter = [=] { return call == "mbind" ? 0 : errno_value; };
+  here.open_fault_counter = [=] { return counter ? errno_value : 0; };
   return named(try_calls(here), call).cure;
 }
 
@@ -104,6 +105,11 @@ TEST(DoctorCures, OfAFilterOnlyWhereThereIsOne) {
   EXPECT_THAT(cure_of(filtered, "mbind", EPERM),
               AllOf(HasSubstr("a seccomp filter is active"), HasSubstr("--cap-add SYS_NICE")));
   EXPECT_THAT(setting(filtered, "seccomp").found, StartsWith("2: "));
+  for (const char* const call : {"move_pages (query)", "move_pages (move)"}) {
+    EXPECT_THAT(cure_of(filtered, call, EPERM),
+                AllOf(HasSubstr("a seccomp filter is active"), HasSubstr("no capability permits"),
+                      HasSubstr("seccomp=FILE"), Not(HasSubstr("--cap-add"))));
+  }
   process open("0000000000000000", "0");
   EXPECT_THAT(cure_of(open, "mbind", EPERM),
               AllOf(HasSubstr("no seccomp filter"), Not(HasSubstr("--cap-add"))));
