@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 BIN := build/release/bin/nodewise
 
-.PHONY: help setup build run test test-slow test-repeated test-all asan-ubsan clang clang-all tsan fuzz foreign corpus bench published reference site install dist dist-compare test-dist
+.PHONY: help setup build run test test-slow test-repeated test-all asan-ubsan clang clang-all tsan test-aarch64 fuzz foreign corpus bench published reference site install dist dist-aarch64 dist-compare test-dist
 .PHONY: report-bundle test-report format tidy clean release-tests
 .DEFAULT_GOAL := help
 
@@ -12,7 +12,7 @@ CONFIGURE := cmake --log-level=WARNING --preset
 BUILD := cmake --build -j $(JOBS) --preset
 
 help: ## this list
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: ## install the packages that `make build` needs (Debian 12, Ubuntu 24.04)
 	@scripts/setup build
@@ -64,6 +64,14 @@ tsan: ## unit tests of what has threads under ThreadSanitizer, OpenMP through li
 foreign: build ## other programs' own tests under the agent, two hours; docs/foreign.md
 	@python3 -B tests/foreign/run.py build/release
 
+test-aarch64: ## unit tests, cross-compiled for AArch64, under emulation (QEMU), with pages of 4 and of 64 KiB
+	@scripts/setup aarch64
+	@tests/aarch64/root build/aarch64-root
+	@$(CONFIGURE) aarch64 >/dev/null
+	@$(BUILD) aarch64 --target all unit_tests
+	@ctest --preset aarch64 -L unit -j $(JOBS)
+	@QEMU_PAGESIZE=65536 ctest --preset aarch64 -L unit -j $(JOBS)
+
 fuzz: release-tests ## ten million inputs for every parser
 	@cmake --build --preset release --target fuzz -j 1
 
@@ -95,6 +103,9 @@ dist: ## packages for other systems, in dist/: a wheel, a .deb and an .rpm (Debi
 
 dist-compare: ## make the packages of the last commit again elsewhere, and compare them with those in dist/
 	@packaging/compare
+
+dist-aarch64: ## a wheel for AArch64, cross-compiled, in dist/ (Debian 12; needs npm and its registry)
+	@JOBS=$(JOBS) packaging/dist aarch64
 
 test-dist: ## install the packages of `make dist` in bare Debian 11, 12 and 13 (as root)
 	@scripts/setup dist

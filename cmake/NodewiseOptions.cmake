@@ -71,3 +71,11 @@ function(nodewise_room name)
     target_precompile_headers(nodewise_${name} REUSE_FROM nodewise_base)
   endif()
 endfunction()
+
+# Files that include <hwy/highway.h>. On AArch64 this includes <arm_sve.h>, and GCC 12 crashes on that after a
+# precompiled header.
+function(nodewise_vector_sources)
+  if(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
+    set_source_files_properties(${ARGN} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+  endif()
+endfunction()

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 # Each system with this C library has them: they are parts of it, or its dynamic linker.
-_OF_GLIBC = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1", "ld-linux-x86-64.so.2"}
+_OF_GLIBC = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
 _VERSION = re.compile(r"\(GLIBC_([0-9.]+)\)\s+(\S+)")
 _NEEDED = re.compile(r"^\s+NEEDED\s+(\S+)", re.MULTILINE)
 

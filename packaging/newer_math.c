@@ -2,7 +2,12 @@
  *
  * Functions whose newest version in the C library is of glibc 2.29. The older version gives the same results, so
  * programs that use it run with glibc 2.28. Part of each C++ program of the packages, and visible only in it. */
-#define OLDER(name) __asm__(".symver older_" #name ", " #name "@GLIBC_2.2.5")
+#ifdef __aarch64__
+#define FIRST "GLIBC_2.17"
+#else
+#define FIRST "GLIBC_2.2.5"
+#endif
+#define OLDER(name) __asm__(".symver older_" #name ", " #name "@" FIRST)
 OLDER(exp);
 OLDER(log);
 OLDER(pow);

@@ -1,7 +1,7 @@
 # Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 """Packs an installed tree into a wheel.
 
-    wheel.py TREE METADATA GLIBC FOLDER
+    wheel.py TREE METADATA GLIBC ARCHITECTURE FOLDER
 
 The commands are scripts of the wheel, so no Python starts with them, and everything else is data: pip unpacks it into
 bin, lib, libexec and share of one folder, where the parts find each other. The same tree makes the same bytes if
@@ -68,8 +68,8 @@ def pack(tree: Path, metadata: bytes, tag: str, folder: Path) -> Path:
 
 
 def main() -> None:
-    tree, metadata, glibc, folder = sys.argv[1:]
-    tag = f"manylinux_{glibc.replace('.', '_')}_x86_64"
+    tree, metadata, glibc, architecture, folder = sys.argv[1:]
+    tag = f"manylinux_{glibc.replace('.', '_')}_{architecture}"
     wheel = pack(Path(tree), Path(metadata).read_bytes(), tag, Path(folder))
     print(f"{wheel} ({wheel.stat().st_size / 1e6:.1f} MB)")
 

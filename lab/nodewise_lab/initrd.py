@@ -9,6 +9,7 @@ from .errors import LabError, reason
 _DIRECTORY = 0o040755
 _PROGRAM = 0o100755
 _FILE = 0o100644
+_X86_64 = 62  # EM_X86_64 of elf.h
 
 
 def guest_init() -> Path:
@@ -21,9 +22,13 @@ def guest_init() -> Path:
 def build(modules: tuple[Path, ...]) -> bytes:
     init = guest_init()
     try:
-        files = [("init", _PROGRAM, init.read_bytes())]
+        program = init.read_bytes()
     except OSError as error:
         raise LabError(f"cannot read the guest's init {init}", reason(error), "build it: make build") from error
+    if program.startswith(b"\x7fELF") and int.from_bytes(program[18:20], "little") != _X86_64:
+        problem = "it is not for x86-64, and the lab's guests run nothing else"
+        raise LabError(f"cannot start the guest's init {init}", problem, "use the lab on an x86-64 system")
+    files = [("init", _PROGRAM, program)]
     order = "".join(f"{module.name}\n" for module in modules)
     files += [("modules", _DIRECTORY, b""), ("modules/order", _FILE, order.encode())]
     files += [(f"modules/{module.name}", _FILE, module.read_bytes()) for module in modules]

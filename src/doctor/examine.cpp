@@ -58,6 +58,11 @@ std::optional<std::string> find_on_path(const std::string& name) {
 }
 
 std::vector<finding> examine_lab(const surroundings& around) {
+#if !defined(__x86_64__)
+  (void)around;
+  return {doubtful("lab", "--on lab:MACHINE will not work: its guests are x86-64",
+                   "use the lab on an x86-64 system")};
+#else
   std::vector<finding> found;
   const auto look_for = [&](const std::string& program, const std::string& package) {
     const auto path = around.find_program(program);
@@ -68,6 +73,7 @@ std::vector<finding> examine_lab(const surroundings& around) {
   look_for("qemu-system-x86_64", "qemu-system-x86");
   look_for("python3", "python3");
   return found;
+#endif
 }
 
 std::optional<int> errno_of(const std::vector<finding>& calls, std::string_view name) {

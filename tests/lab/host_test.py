@@ -100,6 +100,13 @@ class Missing(lab.LabTest):
         self.assertEqual(result.returncode, 125)
         self.assertIn(b"cannot read the guest's init /no/init: No such file or directory\n    hint: ", result.stderr)
 
+    def test_an_init_for_another_processor(self):
+        init = self.directory / "init"
+        init.write_bytes(b"\x7fELF\x02\x01\x01" + bytes(9) + b"\x02\x00\xb7\x00" + bytes(44))
+        result = lab.run("true", env={**os.environ, "NODEWISE_GUEST_INIT": str(init)})
+        self.assertEqual(result.returncode, 125)
+        self.assertIn(b"it is not for x86-64, and the lab's guests run nothing else\n    hint: ", result.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

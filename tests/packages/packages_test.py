@@ -16,7 +16,7 @@ from roots import PROJECT, Root
 
 DIST = PROJECT / "dist"
 PROGRAM = "python3 -c 'print(sum(bytearray(1 << 26)))'"
-PIP = "python3 -m venv /opt/nodewise && /opt/nodewise/bin/pip install --no-index /dist/nodewise-*.whl"
+PIP = "python3 -m venv /opt/nodewise && /opt/nodewise/bin/pip install --no-index /dist/nodewise-*_x86_64.whl"
 
 
 def only(pattern: str) -> Path:
@@ -28,7 +28,7 @@ def only(pattern: str) -> Path:
 
 class Wheel(unittest.TestCase):
     def test_it_is_small_and_has_all_parts(self):
-        file = only("*.whl")
+        file = only("*_x86_64.whl")
         self.assertLess(file.stat().st_size, 15e6)
         with zipfile.ZipFile(file) as archive:
             self.assertIsNone(archive.testzip())
@@ -50,7 +50,7 @@ class Wheel(unittest.TestCase):
     def test_all_packages_have_the_project_s_version(self):
         project = re.search(r"^project\(nodewise VERSION (\S+)", (PROJECT / "CMakeLists.txt").read_text(), re.MULTILINE)
         assert project is not None
-        self.assertRegex(only("*.whl").name, f"^nodewise-{re.escape(project.group(1))}-")
+        self.assertRegex(only("*_x86_64.whl").name, f"^nodewise-{re.escape(project.group(1))}-")
         self.assertRegex(only("*.deb").name, f"^nodewise_{re.escape(project.group(1))}-")
         self.assertRegex(only("*.rpm").name, f"^nodewise-{re.escape(project.group(1))}-")
 
