@@ -79,7 +79,9 @@ std::vector<watched_thread> thread_watch::stop() {
 void thread_watch::watch() {
   milliseconds pause = first_look;
   std::unique_lock guard(lock_);
-  while (!woken_.wait_for(guard, pause, [&] { return ended_; })) {
+  // By the system's clock: waiting by another one needs glibc 2.30.
+  while (
+      !woken_.wait_until(guard, std::chrono::system_clock::now() + pause, [&] { return ended_; })) {
     look();
     pause = std::min(pause * 2, longest_pause);
   }

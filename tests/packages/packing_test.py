@@ -46,7 +46,7 @@ class Packed(unittest.TestCase):
         (results / "METADATA").write_bytes(METADATA)
         env = {"PATH": os.environ["PATH"], "SOURCE_DATE_EPOCH": "1700000000", **variables}
         for words in (
-            [sys.executable, "-B", PACKAGING / "wheel.py", tree, results / "METADATA", "2.28", results],
+            [sys.executable, "-B", PACKAGING / "wheel.py", tree, results / "METADATA", "2.28", "x86_64", results],
             [PACKAGING / "deb", tree, "1.2.3", "2.28", results],
         ):
             done = subprocess.run(words, env=env, capture_output=True, text=True, check=False)
