@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -56,7 +57,8 @@ std::vector<cpu_set> crowd_candidates(const std::vector<placed_worker>& workers)
   for (auto& [text, set] : by_text) {
     sets.push_back(std::move(set));
   }
-  std::ranges::stable_sort(sets, {}, &cpu_set::size);
+  std::ranges::sort(sets, {},
+                    [](const cpu_set& each) { return std::pair(each.size(), each.to_string()); });
   return sets;
 }
 

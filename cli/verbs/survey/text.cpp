@@ -239,8 +239,9 @@ std::vector<host_pattern> patterns_of(const survey::job& of) {
     }
     all[found->second].names.push_back(host.name);
   }
-  std::ranges::stable_sort(all, [](const host_pattern& a, const host_pattern& b) {
-    return a.names.size() > b.names.size();
+  std::ranges::sort(all, [](const host_pattern& a, const host_pattern& b) {
+    return a.names.size() != b.names.size() ? a.names.size() > b.names.size()
+                                            : survey::is_before(a.first->name, b.first->name);
   });
   return all;
 }
