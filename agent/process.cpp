@@ -82,7 +82,7 @@ void begin_process() noexcept {
 /// Records that the calling task is one of the agent's own processes (agent/own_descriptors.hpp).
 void tell_helper() noexcept {
   announce_helper();
-  if (is_tracing()) {
+  if (asked.report != nullptr) {
     nodewise_agent_header record = {};
     tell(NODEWISE_AGENT_HELPER, record, sizeof record);
   }

@@ -123,6 +123,12 @@ void add_last_facts(std::vector<observe::watched_thread>& seen, const launch::ru
 
 void add_threads(survey::rank_record& into, std::vector<observe::watched_thread> seen,
                  const launch::run_report& from) {
+  // At a program's end the agent's own processes write its records.
+  for (const launch::process_report& process : from.processes) {
+    std::erase_if(seen, [&](const observe::watched_thread& each) {
+      return std::ranges::find(process.helpers, each.pid) != process.helpers.end();
+    });
+  }
   add_last_facts(seen, from);
   const auto workers = observe::workers_among(seen);
   for (const observe::watched_thread& each : workers) {
