@@ -21,6 +21,15 @@ namespace nodewise::agent {
 
 namespace {
 
+/// The number at the beginning of `text`; 0 if there is none.
+long long number_at(const char* text) noexcept {
+  long long value = 0;
+  for (; *text >= '0' && *text <= '9'; ++text) {
+    value = value * 10 + (*text - '0');
+  }
+  return value;
+}
+
 /// The threads of this process, at most as many as the table has room for.
 class live_threads {
  public:
@@ -44,7 +53,7 @@ class live_threads {
       std::memcpy(&found, bytes_ + at_, sizeof found);
       const char* const name = bytes_ + at_ + name_offset;
       at_ += found.length;
-      const int tid = number(name);
+      const int tid = static_cast<int>(number_at(name)); // 0: "." and ".."
       if (tid > 0) {
         return tid;
       }
@@ -68,14 +77,6 @@ class live_threads {
     at_ = 0;
     end_ = got > 0 ? static_cast<std::size_t>(got) : 0;
     return end_ != 0;
-  }
-
-  static int number(const char* text) noexcept {
-    int value = 0;
-    for (; *text >= '0' && *text <= '9'; ++text) {
-      value = value * 10 + (*text - '0');
-    }
-    return *text == '\0' ? value : 0;
   }
 
   long folder_;
@@ -113,20 +114,14 @@ const char* skip_fields(const char* text, int count) noexcept {
   return text;
 }
 
-long long number_at(const char* text) noexcept {
-  long long value = 0;
-  for (; *text >= '0' && *text <= '9'; ++text) {
-    value = value * 10 + (*text - '0');
-  }
-  return value;
-}
-
 /// From /proc/PID/task/TID/stat (proc(5)): its fields are counted from behind the name, which may
 /// hold anything. Times are in hundredths of a second on every Linux (USER_HZ).
 void read_use(int pid, int tid, nodewise_agent_thread& into) noexcept {
   constexpr int milliseconds_a_tick = 10;
   constexpr int state_to_user_time = 11;
   constexpr int user_time_to_processor = 25;
+  into.last_cpu = -1;
+  into.busy_ms = -1;
   char text[512];
   const std::size_t length = read_file(pid, tid, "stat", text, sizeof text - 1);
   text[length] = '\0';
@@ -171,8 +166,6 @@ void write_main(int pid) noexcept {
 bool describe_live(int tid, int pid, nodewise_agent_thread& into) noexcept {
   into.tid = tid;
   into.ordinal = -1;
-  into.last_cpu = -1;
-  into.busy_ms = -1;
   read_cpus(tid, into.cpus);
   if (into.cpus[0] == '\0') {
     return false;

@@ -192,8 +192,7 @@ void deliver(std::string result, const flag& by, const invocation& given) {
 void check_file(const flag& which, std::string_view pattern) {
   const std::string file = output_file(pattern);
   const bool replaceable = is_replaceable(file);
-  const auto rank =
-      find_local_rank([](const char* variable) -> const char* { return std::getenv(variable); });
+  const auto rank = find_local_rank(process_environment);
   if (rank && rank->count.value_or(1) > 1 && replaceable &&
       pattern.find("%r") == std::string_view::npos &&
       pattern.find("%p") == std::string_view::npos) {

@@ -51,10 +51,6 @@ bool is_multiplexer(const variable_lookup& get) {
          term.starts_with("tmux") || term.starts_with("screen");
 }
 
-const char* own_variable(const char* name) {
-  return std::getenv(name);
-}
-
 struct picture_terminal {
   image_protocol draws;
   bool dark = false;
@@ -65,12 +61,12 @@ picture_terminal find_terminal(const invocation& given) {
     throw error(error_kind::usage, option_name(flags::picture), "standard output is not a terminal",
                 to_a_file);
   }
-  const auto answers = ask_terminal(may_ask_about_kitty(own_variable));
-  picture_terminal found{image_protocol::kitty, is_dark(answers, own_variable)};
+  const auto answers = ask_terminal(may_ask_about_kitty(process_environment));
+  picture_terminal found{image_protocol::kitty, is_dark(answers, process_environment)};
   const auto word = std::ranges::find(protocol_words, given.text(flags::picture).value_or(""));
   if (word != protocol_words.end()) {
     found.draws = static_cast<image_protocol>(word - protocol_words.begin());
-  } else if (const auto named = protocol_by_name(own_variable)) {
+  } else if (const auto named = protocol_by_name(process_environment)) {
     found.draws = *named;
   } else if (answers.sixel && !answers.kitty) {
     found.draws = image_protocol::sixel;

@@ -1,6 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "base/environment.hpp"
 
+#include <cstdlib>
 #include <string_view>
 
 #include "base/numbers.hpp"
@@ -64,6 +65,10 @@ std::optional<int> slurm_count(environment get) {
 }
 
 } // namespace
+
+const char* process_environment(const char* name) {
+  return ::secure_getenv(name);
+}
 
 std::optional<local_rank> find_local_rank(environment get) {
   for (const rank_variables& each : local_rank_variables) {

@@ -9,6 +9,9 @@ namespace nodewise {
 /// Reads an environment variable: std::getenv, or a test's substitute. nullptr if it is not set.
 using environment = const char* (*)(const char* name);
 
+/// That of this process; none in a program with more rights than its user (secure_getenv(3)).
+[[nodiscard]] const char* process_environment(const char* name);
+
 /// Which of the processes that an MPI launcher started on this host is this one?
 struct local_rank {
   int number = 0;

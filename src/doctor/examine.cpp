@@ -184,8 +184,7 @@ surroundings surroundings::of_this_system() {
   here.open_fault_counter = open_fault_counter_now;
   here.open_userfaultfd = open_userfaultfd_now;
   here.find_program = find_on_path;
-  here.variables =
-      read_variables([](const char* name) -> const char* { return std::getenv(name); });
+  here.variables = read_variables(process_environment);
   return here;
 }
 

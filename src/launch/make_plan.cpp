@@ -180,8 +180,7 @@ plan make_plan(const run_options& options, const topology& here, environment get
   made.command = options.command;
   made.warnings = options.notes;
   made.numa_balancing = options.numa_balancing;
-  const environment process = [](const char* name) -> const char* { return std::getenv(name); };
-  const planning now{options, here, get == nullptr ? process : get, made};
+  const planning now{options, here, get == nullptr ? process_environment : get, made};
   plan_processors(now);
   plan_memory(now);
   warn_of_conflicts(now);

@@ -15,8 +15,7 @@
 namespace nodewise::report {
 
 std::optional<std::string> local_mpi_rank() {
-  const auto rank =
-      find_local_rank([](const char* name) -> const char* { return std::getenv(name); });
+  const auto rank = find_local_rank(process_environment);
   return rank ? std::optional(std::to_string(rank->number)) : std::nullopt;
 }
 

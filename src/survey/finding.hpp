@@ -63,6 +63,8 @@ struct fix {
 
   friend bool operator==(const fix&, const fix&) = default;
 };
-[[nodiscard]] std::vector<fix> fixes_of(fault what, const job& of);
+/// `launcher`: as `job::launcher`.
+[[nodiscard]] std::vector<fix> fixes_of(fault what, std::string_view launcher,
+                                        const job_shape& shape);
 
 } // namespace nodewise::survey

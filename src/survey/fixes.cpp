@@ -9,6 +9,7 @@
 
 #include "base/text.hpp"
 #include "survey/finding.hpp"
+#include "survey/launcher.hpp"
 #include "topology/part_sets.hpp"
 
 namespace nodewise::survey {
@@ -26,25 +27,6 @@ std::string our_options(const job_shape& shape) {
   const std::string ranks = shape.ranks == 1 ? "" : fmt::format("--ranks-per {} ", part_of(shape));
   return fmt::format("nodewise run {}--bind close --threads {} -- PROGRAM", ranks,
                      std::min(shape.workers, std::max<std::size_t>(shape.cores_of_rank(), 1)));
-}
-
-/// The start of a launcher's line that leaves the binding to us.
-std::string_view unbound_start(std::string_view launcher) {
-  return launcher == "openmpi" ? "mpirun --bind-to none"
-         : launcher == "hydra" ? "mpiexec"
-         : launcher == "slurm" ? "srun --cpu-bind=none"
-         : launcher == "flux"  ? "flux run -o cpu-affinity=off"
-         : launcher == "pals"  ? "mpiexec --cpu-bind none"
-                               : "";
-}
-
-std::string_view shown_name(std::string_view launcher) {
-  return launcher == "openmpi" ? "Open MPI"
-         : launcher == "hydra" ? "MPICH or Intel MPI"
-         : launcher == "slurm" ? "Slurm"
-         : launcher == "flux"  ? "Flux (not tried)"
-         : launcher == "pals"  ? "PALS (not tried)"
-                               : "the launcher";
 }
 
 /// The launcher's own options for whole cores of a rank near each other; empty if it has none that
@@ -71,15 +53,18 @@ std::string own_options(std::string_view launcher, const job_shape& shape) {
   return {};
 }
 
-void add_binding(std::vector<fix>& into, const job& of, const job_shape& shape) {
-  const std::string own = own_options(of.launcher, shape);
+void add_binding(std::vector<fix>& into, std::string_view launcher, const job_shape& shape) {
+  const launcher_words words = words_of(launcher);
+  const bool is_doubtful = !launcher.empty() && !words.tried;
+  const std::string_view doubt = is_doubtful ? " (not tried by the authors)" : "";
+  const std::string own = own_options(launcher, shape);
   if (!own.empty()) {
     const std::string places = shape.workers > 1 ? "OMP_PLACES=cores OMP_PROC_BIND=close " : "";
-    into.push_back({fmt::format("with {} and OpenMP", shown_name(of.launcher)),
+    into.push_back({fmt::format("with {} and OpenMP{}", words.name, doubt),
                     fmt::format("{}{} ... PROGRAM", places, own)});
   }
-  const std::string_view start = unbound_start(of.launcher);
-  into.push_back({"with nodewise",
+  const std::string_view start = words.unbound_start;
+  into.push_back({fmt::format("with nodewise{}", doubt),
                   fmt::format("{}{}{}", start, start.empty() ? "" : " ... ", our_options(shape))});
 }
 
@@ -129,8 +114,7 @@ job_shape shape_of(const job& of) {
   return made;
 }
 
-std::vector<fix> fixes_of(fault what, const job& of) {
-  const job_shape shape = shape_of(of);
+std::vector<fix> fixes_of(fault what, std::string_view launcher, const job_shape& shape) {
   std::vector<fix> all;
   switch (what) {
   case fault::ranks_share:
@@ -143,13 +127,13 @@ std::vector<fix> fixes_of(fault what, const job& of) {
                        counted(std::max<std::size_t>(shape.cores_of_rank(), 1), "thread")),
            ""});
     }
-    add_binding(all, of, shape);
+    add_binding(all, launcher, shape);
     break;
   case fault::hardware_threads:
   case fault::unbound:
   case fault::spans_nodes:
   case fault::nodes_idle:
-    add_binding(all, of, shape);
+    add_binding(all, launcher, shape);
     break;
   case fault::memory_away:
     all.push_back({"bind the ranks first; if the memory stays away, the program touches it before "
@@ -160,7 +144,7 @@ std::vector<fix> fixes_of(fault what, const job& of) {
     all.push_back(
         {"one thread touches the arrays first. To find the line", "nodewise profile -- PROGRAM"});
     all.push_back({"or start one rank for each node",
-                   fmt::format("nodewise run --ranks-per node --bind close -- PROGRAM")});
+                   "nodewise run --ranks-per node --bind close -- PROGRAM"});
     break;
   case fault::network_far:
     all.push_back({"use the nodes near the device: with fewer ranks than nodes, begin there",

@@ -71,5 +71,7 @@ class job_builder {
 [[nodiscard]] std::string names_text(const std::vector<std::string>& names, std::size_t most);
 /// "0-3, 8": likewise for ranks, which must ascend.
 [[nodiscard]] std::string ranks_text(const std::vector<int>& ranks, std::size_t most);
+/// "node 1", "nodes 0-3".
+[[nodiscard]] std::string nodes_text(const node_set& nodes);
 
 } // namespace nodewise::survey

@@ -15,7 +15,6 @@ namespace nodewise::survey {
 namespace {
 
 constexpr std::uint64_t least_bytes = std::uint64_t{16} << 20; // less is not worth a finding
-constexpr double away_limit = 0.25;
 constexpr double one_node_limit = 0.4; // of memory, beyond the share of threads there
 
 /// Findings by kind and evidence, so that equal ones of many hosts become one.
@@ -91,11 +90,6 @@ struct memory_faults {
   }
 };
 
-std::string nodes_of_threads(const node_set& nodes) {
-  return fmt::format("its threads on {} {}", nodes.size() == 1 ? "node" : "nodes",
-                     nodes.to_string());
-}
-
 void judge_memory(const job& of, collected& into) {
   memory_faults away;
   memory_faults one_node;
@@ -110,18 +104,20 @@ void judge_memory(const job& of, collected& into) {
         continue;
       }
       const auto percent = [](double share) { return static_cast<int>(share * 100 + 0.5); };
-      if (use.away_share() > away_limit) {
-        away.add(host, *rank, use.away_share(),
-                 fmt::format("rank {}: {} % of its {} MiB on other nodes, most on node {}, {}",
-                             rank->rank, percent(use.away_share()), use.known >> 20,
-                             to_int(use.fullest), nodes_of_threads(near)));
+      if (use.is_away()) {
+        away.add(
+            host, *rank, use.away_share(),
+            fmt::format(
+                "rank {}: {} % of its {} MiB on other nodes, most on node {}, its threads on {}",
+                rank->rank, percent(use.away_share()), use.known >> 20, to_int(use.fullest),
+                nodes_text(near)));
       } else if (near.size() > 1 &&
                  use.fullest_share() - thread_share(*rank, *host.hardware, use.fullest) >
                      one_node_limit) {
         one_node.add(host, *rank, use.fullest_share(),
-                     fmt::format("rank {}: {} % of its {} MiB on node {}, {}", rank->rank,
-                                 percent(use.fullest_share()), use.known >> 20, to_int(use.fullest),
-                                 nodes_of_threads(near)));
+                     fmt::format("rank {}: {} % of its {} MiB on node {}, its threads on {}",
+                                 rank->rank, percent(use.fullest_share()), use.known >> 20,
+                                 to_int(use.fullest), nodes_text(near)));
       }
     }
   }
@@ -243,9 +239,8 @@ void judge_network(const job& of, collected& into) {
       ranks.push_back(rank->rank);
     }
     into.add(fault::network_far,
-             fmt::format("{} is near {} {}, all ranks are on {} {}", printable(name),
-                         near.size() == 1 ? "node" : "nodes", near.to_string(),
-                         used.size() == 1 ? "node" : "nodes", used.to_string()),
+             fmt::format("{} is near {}, all ranks are on {}", printable(name), nodes_text(near),
+                         nodes_text(used)),
              host.name, ranks);
   }
 }

@@ -1,6 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "survey/launcher.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "base/numbers.hpp"
@@ -9,9 +10,8 @@ namespace nodewise::survey {
 
 namespace {
 
-/// A launcher's variables; nullptr if it has none for this.
-struct launcher_variables {
-  const char* launcher;
+struct launcher_row : launcher_words {
+  // Variables; nullptr if the launcher has none for this.
   const char* rank;
   const char* ranks;
   const char* job;
@@ -20,15 +20,25 @@ struct launcher_variables {
 
 // In order of preference. Open MPI and Hydra come first: under them, Slurm's variables are those of
 // their daemons.
-constexpr std::array<launcher_variables, 8> launchers = {{
-    {"openmpi", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMIX_NAMESPACE"},
-    {"mvapich", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", nullptr},
-    {"pals", "PALS_RANKID", nullptr, "PALS_APID"},
-    {"flux", "FLUX_TASK_RANK", "FLUX_JOB_SIZE", "FLUX_JOB_ID"},
-    {"slurm", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_JOB_ID", "SLURM_STEP_ID"},
-    {"hydra", "PMI_RANK", "PMI_SIZE", nullptr},
-    {"pmix", "PMIX_RANK", nullptr, "PMIX_NAMESPACE"},
-    {"lsf", "LSF_PM_TASKID", nullptr, "LSB_JOBID"},
+constexpr std::array<launcher_row, 8> launchers = {{
+    {{"openmpi", "Open MPI", "mpirun --bind-to none", true},
+     "OMPI_COMM_WORLD_RANK",
+     "OMPI_COMM_WORLD_SIZE",
+     "PMIX_NAMESPACE"},
+    {{"mvapich", "MVAPICH"}, "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", nullptr},
+    {{"pals", "PALS", "mpiexec --cpu-bind none"}, "PALS_RANKID", nullptr, "PALS_APID"},
+    {{"flux", "Flux", "flux run -o cpu-affinity=off"},
+     "FLUX_TASK_RANK",
+     "FLUX_JOB_SIZE",
+     "FLUX_JOB_ID"},
+    {{"slurm", "Slurm", "srun --cpu-bind=none"},
+     "SLURM_PROCID",
+     "SLURM_STEP_NUM_TASKS",
+     "SLURM_JOB_ID",
+     "SLURM_STEP_ID"},
+    {{"hydra", "MPICH's mpiexec", "mpiexec", true}, "PMI_RANK", "PMI_SIZE", nullptr},
+    {{"pmix"}, "PMIX_RANK", nullptr, "PMIX_NAMESPACE"},
+    {{"lsf", "LSF"}, "LSF_PM_TASKID", nullptr, "LSB_JOBID"},
 }};
 
 std::string text_of(environment get, const char* name) {
@@ -48,15 +58,19 @@ bool is_inside_hydra(environment get) {
 
 } // namespace
 
+launcher_words words_of(std::string_view launcher) noexcept {
+  const auto found = std::ranges::find(launchers, launcher, &launcher_row::launcher);
+  return found == launchers.end() ? launcher_words{} : launcher_words(*found);
+}
+
 launched_rank find_launched_rank(environment get) {
   launched_rank made;
-  for (const launcher_variables& each : launchers) {
+  for (const launcher_row& each : launchers) {
     const auto rank = number_of(get, each.rank);
-    const std::string_view name = each.launcher;
-    if (!rank || (name == "slurm" && is_inside_hydra(get))) {
+    if (!rank || (each.launcher == "slurm" && is_inside_hydra(get))) {
       continue;
     }
-    made.launcher = name;
+    made.launcher = each.launcher;
     made.rank = *rank;
     made.ranks = number_of(get, each.ranks);
     const std::string job = text_of(get, each.job);

@@ -2,6 +2,7 @@
 #include "survey/lines.hpp"
 
 #include <algorithm>
+#include <istream>
 #include <optional>
 
 #include <fmt/format.h>
@@ -95,15 +96,13 @@ std::vector<std::string> lines_of(const rank_record& what) {
   return lines;
 }
 
-void record_finder::add(std::string_view text, const std::string& file, std::size_t first_line) {
-  for (std::size_t number = first_line; !text.empty(); ++number) {
-    const std::size_t end = text.find('\n');
-    const std::string_view line = text.substr(0, end);
+void record_finder::read(std::istream& from, const std::string& name) {
+  std::size_t number = 1;
+  for (std::string line; std::getline(from, line); ++number) {
     // Most lines of a file of output are the program's: they get no text of their place.
-    if (line.find(mark) != std::string_view::npos || line.find(whole) != std::string_view::npos) {
-      add_line(line, fmt::format("{}:{}", file, number));
+    if (line.find(mark) != std::string::npos || line.find(whole) != std::string::npos) {
+      add_line(line, fmt::format("{}:{}", name, number));
     }
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
   }
 }
 

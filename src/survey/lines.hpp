@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <iosfwd>
 #include <map>
 #include <string>
 #include <string_view>
@@ -32,8 +33,9 @@ class record_finder {
   explicit record_finder(std::function<void(rank_record, std::string)> found)
       : found_(std::move(found)) {}
 
-  /// Takes the text of a file, or a part that ends with a line. `first_line` counts from 1.
-  void add(std::string_view text, const std::string& file, std::size_t first_line = 1);
+  /// Reads to the end, line by line: the output of a job may be larger than memory. `name` is for
+  /// the places.
+  void read(std::istream& from, const std::string& name);
   /// Reports records of which pieces are missing. Call it after all files.
   void finish();
 

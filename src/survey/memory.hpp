@@ -21,6 +21,8 @@ struct memory_use {
   [[nodiscard]] double away_share() const noexcept {
     return known == 0 ? 0 : static_cast<double>(away) / static_cast<double>(known);
   }
+  /// More than a quarter of it.
+  [[nodiscard]] bool is_away() const noexcept { return away_share() > 0.25; }
   [[nodiscard]] double fullest_share() const noexcept {
     return known == 0 ? 0 : static_cast<double>(on_fullest) / static_cast<double>(known);
   }

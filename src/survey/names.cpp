@@ -113,4 +113,8 @@ std::string ranks_text(const std::vector<int>& ranks, std::size_t most) {
       [&](std::size_t i) { return std::to_string(ranks[i]); });
 }
 
+std::string nodes_text(const node_set& nodes) {
+  return fmt::format("{} {}", nodes.size() == 1 ? "node" : "nodes", nodes.to_string());
+}
+
 } // namespace nodewise::survey

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <nodewise/machine.hpp>
 
 namespace nodewise::survey {
@@ -79,7 +81,8 @@ struct rank_record {
 
 inline constexpr std::string_view record_schema = "nodewise/survey-record/1";
 
-/// One line of ASCII without its end.
+[[nodiscard]] nlohmann::ordered_json record_json(const rank_record& what);
+/// The same as one line of ASCII without its end.
 [[nodiscard]] std::string record_text(const rank_record& what);
 /// Throws `error` (input) that names the invalid field.
 [[nodiscard]] rank_record read_record(std::string_view text);

@@ -133,10 +133,6 @@ node_set nodes_with_processors(const host_machine& on) {
   return on.nodes_of(on.cpus());
 }
 
-std::string nodes_text(const node_set& nodes) {
-  return fmt::format("{} {}", nodes.size() == 1 ? "node" : "nodes", nodes.to_string());
-}
-
 /// Groups faults of single ranks by their evidence.
 class by_evidence {
  public:

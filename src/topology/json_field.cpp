@@ -193,15 +193,29 @@ std::string json_field::what_it_is() const {
   }
 }
 
-std::optional<json_field> json_field::find(std::string_view key) const {
+void json_field::require_object() const {
   if (!value_->is_object()) {
     refuse_kind("an object", "write { ... }");
   }
+}
+
+json_field json_field::member(std::string_view key, const json& value) const {
+  return {value, asked_, fmt::format("{}{}{}", path_, path_.empty() ? "" : ".", key)};
+}
+
+std::optional<json_field> json_field::find(std::string_view key) const {
+  require_object();
   const auto it = value_->find(std::string(key));
-  if (it == value_->end()) {
-    return std::nullopt;
+  return it == value_->end() ? std::nullopt : std::optional(member(key, *it));
+}
+
+std::vector<std::pair<std::string, json_field>> json_field::members() const {
+  require_object();
+  std::vector<std::pair<std::string, json_field>> all;
+  for (const auto& [key, value] : value_->items()) {
+    all.emplace_back(key, member(key, value));
   }
-  return json_field(*it, asked_, fmt::format("{}{}{}", path_, path_.empty() ? "" : ".", key));
+  return all;
 }
 
 json_field json_field::at(std::string_view key) const {
@@ -214,7 +228,7 @@ json_field json_field::at(std::string_view key) const {
 }
 
 void json_field::allow_only(std::initializer_list<std::string_view> keys) const {
-  (void)find(""); // refuses what is not an object
+  require_object();
   for (const auto& [key, value] : value_->items()) {
     const bool is_own = key.starts_with('$') || key.starts_with('_');
     if (!is_own && std::ranges::find(keys, key) == keys.end()) {

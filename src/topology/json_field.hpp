@@ -50,6 +50,8 @@ class json_field {
   /// Refuses keys that are not listed: a misspelt field must not be ignored. Keys that begin with
   /// '$' or '_' are the author's own.
   void allow_only(std::initializer_list<std::string_view> keys) const;
+  /// All keys with their values, in the order of the document.
+  [[nodiscard]] std::vector<std::pair<std::string, json_field>> members() const;
 
   // Arrays.
   [[nodiscard]] std::vector<json_field> elements() const;
@@ -78,6 +80,8 @@ class json_field {
 
  private:
   [[nodiscard]] std::string what_it_is() const;
+  void require_object() const;
+  [[nodiscard]] json_field member(std::string_view key, const json& value) const;
   /// Refuses a value that is not `wanted`: "a list".
   [[noreturn]] void refuse_kind(std::string_view wanted, const std::string& hint) const;
 

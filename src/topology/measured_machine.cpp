@@ -24,11 +24,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* variable = "NODEWISE_MEASURED";
 
-/// A program with more rights than its caller must not read a file that the caller names.
-const char* process_environment(const char* name) {
-  return ::secure_getenv(name);
-}
-
 /// The variable's value; an empty variable counts as not set.
 std::optional<std::string> value_of(environment get, const char* name) {
   const char* const text = get(name);

@@ -103,7 +103,7 @@ class Survey(CommandTest):
         self.assertIsNone(conforms(strict, "survey-1"))
 
     def machine_of(self, hardware):
-        """The checksum that the command gives this machine, by way of its message about a wrong one."""
+        """The checksum that src/survey/record.cpp gives this machine."""
         text = "".join(f"{node['node']}:{node['cpus']}:{node['package']};" for node in hardware["nodes"])
         value = 14695981039346656037
         for byte in (text + hardware["cores"]).encode():
@@ -119,7 +119,7 @@ class Survey(CommandTest):
         whole = json.dumps(record_of(0, 2, "n1", "0"), separators=(",", ":"))
         (self.folder / "cut").write_text(whole[: len(whole) // 2] + "\n" + whole + "\n")
         done = self.expect(0, "survey", str(self.folder / "cut"))
-        self.assertIn("cut:1: the record of a rank: all of it: it is cut off or damaged", done.stdout)
+        self.assertIn("cut:1: the record of a rank: not JSON: parse error at line 1", done.stdout)
         self.assertIn("1 of 2 ranks", done.stdout)
 
     def test_errors_say_what_to_do(self):

@@ -63,10 +63,6 @@ void look_again(std::vector<profile::node_memory>& all, const machine& on) {
   }
 }
 
-const char* environment_value(const char* name) {
-  return std::getenv(name);
-}
-
 std::uint64_t now_ns() {
   return static_cast<std::uint64_t>(
       std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count());
@@ -118,7 +114,7 @@ profile::profile assembled(const observe::recording& recorded, const launch::run
 
 /// Under an MPI launcher, the program with the most memory is the rank, whatever started it.
 void note_rank(profile::profile& what, const cpu_set& processors) {
-  const auto rank = find_local_rank(environment_value);
+  const auto rank = find_local_rank(process_environment);
   const auto largest = largest_position(what);
   if (rank && largest) {
     profile::program& found = what.programs[*largest];
@@ -173,7 +169,7 @@ observe::recording record(const std::function<void()>& become, bool or_nothing,
 observe::recording_options looking_at(std::vector<profile::node_memory>& memory,
                                       const topology& here, std::function<void()> others) {
   observe::recording_options how;
-  how.faults.whole_machine = launch::is_in_lab(environment_value);
+  how.faults.whole_machine = launch::is_in_lab(process_environment);
   how.now_and_then = [&memory, &here, others = std::move(others)] {
     look_again(memory, here.machine());
     others();

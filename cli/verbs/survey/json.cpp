@@ -21,19 +21,19 @@ ordered_json job_fix_json(const survey::fix& of) {
   return made;
 }
 
-ordered_json job_finding_json(const survey::finding& of, const survey::job& job) {
+ordered_json job_finding_json(const survey::finding& of, const surveyed_job& job) {
   return {{"what", survey::name_of(of.what)},
           {"evidence", of.evidence},
           {"ranks", of.ranks},
           {"hosts", of.hosts},
-          {"fixes", json_list(survey::fixes_of(of.what, job), job_fix_json)}};
+          {"fixes", json_list(job.fixes_of(of), job_fix_json)}};
 }
 
 ordered_json host_json(const survey::surveyed_host& of) {
   return {{"host", of.name},
           {"machine", of.machine},
           {"ranks", json_list(of.ranks, [](const survey::rank_record* rank) {
-             return ordered_json::parse(survey::record_text(*rank));
+             return survey::record_json(*rank);
            })}};
 }
 
@@ -50,7 +50,7 @@ std::string survey_json(const surveyed_job& what) {
                        {"missing", job.missing},
                        {"problems", job.problems}};
   made["findings"] = json_list(
-      what.findings, [&](const survey::finding& each) { return job_finding_json(each, job); });
+      what.findings, [&](const survey::finding& each) { return job_finding_json(each, what); });
   made["pictures"] = json_list(patterns_of(job), [](const host_pattern& each) -> ordered_json {
     return {{"hosts", each.names}};
   });

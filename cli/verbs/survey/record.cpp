@@ -17,6 +17,7 @@
 #include "doctor/settings.hpp"
 #include "launch/counted.hpp"
 #include "observe/thread_watch.hpp"
+#include "report/output_name.hpp"
 
 namespace nodewise::cli {
 
@@ -36,11 +37,6 @@ launch::run_options options_of(const invocation& given) {
   options.agent = paths::of_this_process().prefix + "/lib/nodewise/libnodewise-agent.so";
   options.command = given.program;
   return options;
-}
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
 }
 
 std::map<std::string, std::string> read_all_settings() {
@@ -150,7 +146,7 @@ std::vector<survey::near_device> devices_near(const machine& all) {
 }
 
 void add_host(survey::rank_record& into, const topology& here) {
-  into.host = host_name();
+  into.host = report::output_facts::of_this_process().host;
   const survey::host_machine hardware = survey::host_machine_of(here.machine());
   into.machine = survey::id_of(hardware);
   into.settings = read_all_settings();

@@ -1,11 +1,9 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <sstream>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -52,9 +50,10 @@ class records_of_job {
       throw error(error_kind::input, "the records of a job", finder_.problems().front(),
                   "run the job again with nodewise survey");
     }
-    surveyed_job made{builder_.build(job), {}};
+    surveyed_job made{builder_.build(job), {}, {}};
     const auto& damaged = finder_.problems();
     made.what.problems.insert(made.what.problems.end(), damaged.begin(), damaged.end());
+    made.shape = survey::shape_of(made.what);
     made.findings = survey::judge(made.what);
     return made;
   }
@@ -67,11 +66,7 @@ class records_of_job {
       throw error(error_kind::input, name, "it cannot be read",
                   "name a folder or file that nodewise survey has written", errno);
     }
-    // By line: the output of a job may be larger than memory.
-    std::size_t number = 1;
-    for (std::string line; std::getline(from, line); ++number) {
-      finder_.add(line, name == "-" ? "standard input" : name, number);
-    }
+    finder_.read(from, name == "-" ? "standard input" : name);
     if (from.bad()) {
       throw error(error_kind::input, name, "it cannot be read to its end", "read it again", errno);
     }
@@ -82,10 +77,6 @@ class records_of_job {
     builder_.add(std::move(record), place);
   }};
 };
-
-const char* environment_variable(const char* name) {
-  return std::getenv(name);
-}
 
 bool is_flawless(const surveyed_job& job) {
   return job.findings.empty() && job.what.problems.empty();
@@ -129,7 +120,9 @@ bool shows_the_job(const std::string& folder, const survey::rank_record& record)
   if (!record.ranks) {
     return false;
   }
-  for (int rank = 0; rank < *record.ranks; ++rank) {
+  // From the next rank on: each rank finds another one missing, after few looks while many are.
+  for (int i = 1; i < *record.ranks; ++i) {
+    const int rank = (record.rank + i) % *record.ranks;
     if (::access(file_of(folder, rank).c_str(), F_OK) != 0) {
       return false;
     }
@@ -152,7 +145,7 @@ void remove_older(const std::string& folder, int rank) {
   fs::remove(folder + "/shown", ignored);
 }
 
-/// In one call, so that the lines of ranks are not mixed.
+/// Each line in one call, so that lines of other ranks do not come in between.
 void print_lines(const survey::rank_record& record) {
   for (const std::string& line : survey::lines_of(record)) {
     write_out(line);
@@ -160,7 +153,7 @@ void print_lines(const survey::rank_record& record) {
 }
 
 [[noreturn]] void run_rank(const invocation& given) {
-  const survey::launched_rank launched = survey::find_launched_rank(environment_variable);
+  const survey::launched_rank launched = survey::find_launched_rank(process_environment);
   const std::string folder = folder_of(given, launched.job);
   if (!given.has(flags::lines)) {
     remove_older(folder, launched.rank);

@@ -1,12 +1,14 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/text.hpp"
 #include "cli/verbs/survey/view.hpp"
 #include "report/table.hpp"
+#include "survey/launcher.hpp"
 #include "survey/memory.hpp"
 #include "survey/threads.hpp"
 
@@ -24,27 +26,18 @@ constexpr std::size_t most_rows = 16; // of all hosts that are drawn, unless one
 constexpr std::size_t most_problems = 5;
 constexpr std::size_t most_cores = 48; // of a node, in its picture
 
-std::string launcher_name(std::string_view launcher) {
-  return launcher == "openmpi"   ? " under Open MPI"
-         : launcher == "hydra"   ? " under MPICH's mpiexec"
-         : launcher == "slurm"   ? " under Slurm"
-         : launcher == "flux"    ? " under Flux"
-         : launcher == "pals"    ? " under PALS"
-         : launcher == "mvapich" ? " under MVAPICH"
-                                 : "";
-}
-
-std::string head_text(const survey::job& job, const report::style& how) {
-  const survey::job_shape shape = survey::shape_of(job);
+std::string head_text(const surveyed_job& of, const report::style& how) {
+  const survey::job& job = of.what;
+  const std::string_view launcher = survey::words_of(job.launcher).name;
+  const std::string under = launcher.empty() ? "" : fmt::format(" under {}", launcher);
   const std::string name = job.name == "-" ? "job" : fmt::format("job {}", printable(job.name));
   const std::string ranks = job.missing.empty()
                                 ? counted(job.surveyed(), "rank")
                                 : fmt::format("{} of {}", job.surveyed(),
                                               counted(job.surveyed() + job.missing.size(), "rank"));
   return fmt::format(
-      "{}{}: {} on {}, {} of each work\n{}\n", report::paint(how, tone::strong, name),
-      launcher_name(job.launcher), ranks, counted(job.hosts.size(), "host"),
-      counted(shape.workers, "thread"),
+      "{}{}: {} on {}, {} of each work\n{}\n", report::paint(how, tone::strong, name), under, ranks,
+      counted(job.hosts.size(), "host"), counted(of.shape.workers, "thread"),
       report::paint(how, tone::faint, printable(job.hosts.front().ranks.front()->command)));
 }
 
@@ -89,9 +82,8 @@ std::string findings_text(const surveyed_job& of, const report::style& how) {
                                          where_text(each, of.what));
     text += fmt::format("{} {}\n", report::paint(how, tone::bad, fmt::format("{:>2}.", i + 1)),
                         report::wrap_on_terminal(said, how, 4));
-    const auto fixes = survey::fixes_of(each.what, of.what);
-    const bool same =
-        i + 1 < of.findings.size() && survey::fixes_of(of.findings[i + 1].what, of.what) == fixes;
+    const auto fixes = of.fixes_of(each);
+    const bool same = i + 1 < of.findings.size() && of.fixes_of(of.findings[i + 1]) == fixes;
     text += same ? "" : fixes_text(fixes, how);
   }
   return text;
@@ -99,19 +91,18 @@ std::string findings_text(const surveyed_job& of, const report::style& how) {
 
 /// '.' no thread may run on the core, '#' as many bound to it as it has hardware threads, or fewer;
 /// 'x' more; '-' only threads that may also run elsewhere.
-std::string cores_picture(const surveyed_host& host, const host_machine::node& node) {
+std::string cores_picture(const std::vector<cpu_set>& cores, const std::vector<cpu_set>& masks,
+                          const host_machine::node& node) {
   std::string picture;
-  for (const cpu_set& core : host.hardware->cores) {
+  for (const cpu_set& core : cores) {
     if (!node.cpus.intersects(core)) {
       continue;
     }
     std::size_t bound = 0;
     bool reached = false;
-    for (const rank_record* const rank : host.ranks) {
-      for (const cpu_set& mask : survey::masks_of(*rank)) {
-        reached = reached || mask.intersects(core);
-        bound += !mask.empty() && core.includes(mask) ? 1U : 0U;
-      }
+    for (const cpu_set& mask : masks) {
+      reached = reached || mask.intersects(core);
+      bound += !mask.empty() && core.includes(mask) ? 1U : 0U;
     }
     picture += bound > core.size() ? 'x' : bound != 0 ? '#' : reached ? '-' : '.';
   }
@@ -121,7 +112,8 @@ std::string cores_picture(const surveyed_host& host, const host_machine::node& n
 }
 
 /// A row of the table of hosts: a node with the ranks and the memory on it.
-std::vector<report::cell> node_row(const surveyed_host& host, const host_machine::node& node) {
+std::vector<report::cell> node_row(const surveyed_host& host, const std::vector<cpu_set>& masks,
+                                   const host_machine::node& node) {
   std::vector<int> ranks;
   std::size_t threads = 0;
   std::uint64_t bytes = 0;
@@ -145,7 +137,7 @@ std::vector<report::cell> node_row(const surveyed_host& host, const host_machine
           ? "-"
           : report::format_percent(static_cast<double>(own) / static_cast<double>(bytes));
   return {std::to_string(to_int(node.id)),
-          node.cpus.empty() ? "no processors" : cores_picture(host, node),
+          node.cpus.empty() ? "no processors" : cores_picture(host.hardware->cores, masks, node),
           ranks.empty() ? "-" : survey::ranks_text(ranks, most_names),
           std::to_string(threads),
           bytes == 0 ? "-" : report::format_bytes(bytes),
@@ -170,8 +162,14 @@ std::string pattern_text(const host_pattern& of, const report::style& how) {
   report::table rows({report::right("node"), "cores", "ranks", report::right("threads"),
                       report::right("memory"), report::right("of ranks here")},
                      2);
+  std::vector<cpu_set> masks; // of all workers
+  for (const rank_record* const rank : host.ranks) {
+    for (cpu_set& mask : survey::masks_of(*rank)) {
+      masks.push_back(std::move(mask));
+    }
+  }
   for (const host_machine::node& node : host.hardware->nodes) {
-    rows.add(node_row(host, node));
+    rows.add(node_row(host, masks, node));
   }
   return text + rows.to_string(how);
 }
@@ -220,7 +218,7 @@ std::string memory_key(const surveyed_host& host) {
   std::string key;
   for (const rank_record* const rank : host.ranks) {
     const survey::memory_use use = survey::memory_of(*rank, *host.hardware);
-    key += use.away_share() > 0.25 ? fmt::format("a{}", to_int(use.fullest)) : "-"; // as in judge
+    key += use.is_away() ? fmt::format("a{}", to_int(use.fullest)) : "-";
   }
   return key;
 }
@@ -247,8 +245,8 @@ std::vector<host_pattern> patterns_of(const survey::job& of) {
 }
 
 std::string survey_text(const surveyed_job& what, const report::style& how) {
-  return problems_text(what.what, how) + head_text(what.what, how) + "\n" +
-         findings_text(what, how) + hosts_text(what.what, how);
+  return problems_text(what.what, how) + head_text(what, how) + "\n" + findings_text(what, how) +
+         hosts_text(what.what, how);
 }
 
 } // namespace nodewise::cli

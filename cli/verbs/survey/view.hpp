@@ -14,7 +14,12 @@ namespace nodewise::cli {
 
 struct surveyed_job {
   survey::job what;
+  survey::job_shape shape;
   std::vector<survey::finding> findings;
+
+  [[nodiscard]] std::vector<survey::fix> fixes_of(const survey::finding& of) const {
+    return survey::fixes_of(of.what, what.launcher, shape);
+  }
 };
 
 /// Hosts that look the same: the first one, and the names of all.
