@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/environment.hpp"
 #include "base/text.hpp"
 #include "cli/frame/inline_image.hpp"
 #include "cli/frame/png.hpp"

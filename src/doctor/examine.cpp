@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/environment.hpp"
 #include "sys/descriptor.hpp"
 #include "sys/perf.hpp"
 

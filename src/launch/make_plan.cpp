@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "base/environment.hpp"
 #include "bind/conflicts.hpp"
 #include "launch/executable.hpp"
 #include "launch/planning.hpp"

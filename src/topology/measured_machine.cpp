@@ -16,6 +16,8 @@
 #include <nodewise/error.hpp>
 #include <nodewise/topology.hpp>
 
+#include "base/environment.hpp"
+
 namespace nodewise::measured {
 
 namespace {

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "base/environment.hpp"
 #include "base/text.hpp"
 #include "cli/frame/result.hpp"
 #include "cli/frame/terminal.hpp"
