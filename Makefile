@@ -48,12 +48,13 @@ asan-ubsan: ## unit tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@$(CONFIGURE) $@ >/dev/null && $(BUILD) $@ --target unit_tests
 	@ctest --preset $@ -L unit -j $(JOBS)
 
-clang: ## Clang 19: what is installed, each file by itself, without warnings
+clang: ## Clang 19 checks what is installed, each file by itself, without warnings
 	@scripts/setup clang
-	@$(CONFIGURE) $@ >/dev/null && $(BUILD) $@
+	@$(CONFIGURE) $@ >/dev/null && scripts/check_with_clang build/clang $(JOBS)
 
-clang-all: clang # and all programs, with the unit tests and the agent's
-	@$(BUILD) clang --target unit_tests tests_and_programs
+clang-all: # Clang 19 compiles everything, each file by itself; the unit tests and the agent's
+	@scripts/setup clang
+	@$(CONFIGURE) clang >/dev/null && $(BUILD) clang --target all unit_tests tests_and_programs
 	@ctest --preset clang -L 'unit|agent' -j $(JOBS)
 
 tsan: ## unit tests of what has threads under ThreadSanitizer, OpenMP through libomp and Archer

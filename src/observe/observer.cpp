@@ -72,7 +72,7 @@ std::vector<named_range> agent_arrays(sys::process& of, name_finder& names, page
 } // namespace
 
 observer::observer(sys::kernel& kernel, const machine& on)
-    : kernel_(kernel), machine_(on), system_(locator::system::read(kernel)) {}
+    : machine_(on), system_(locator::system::read(kernel)) {}
 
 std::vector<thread_facts> observer::look_at_threads(sys::process& of) {
   std::vector<thread_facts> threads = read_threads(of, machine_, ticks_);

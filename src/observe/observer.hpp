@@ -42,7 +42,7 @@ struct page_map {
 /// Observes one process, once or repeatedly.
 class observer {
  public:
-  /// Both arguments must outlive it.
+  /// `on` must outlive it.
   observer(sys::kernel& kernel, const machine& on);
 
   struct options {
@@ -64,7 +64,6 @@ class observer {
   void locate_all(sys::process& of, const options& how, std::vector<located_mapping>& mappings,
                   const std::map<std::uint64_t, const numa_line*>& lines, page_map& into);
 
-  sys::kernel& kernel_;
   const machine& machine_;
   locator::system system_;
   module_cache modules_;

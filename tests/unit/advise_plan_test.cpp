@@ -11,6 +11,7 @@
 #include <nodewise/error.hpp>
 
 #include "profile/profile.hpp"
+#include "support/sanitizers.hpp"
 #include "unit/advise_programs.hpp"
 #include "unit/grid_machine.hpp"
 
@@ -338,7 +339,8 @@ bool same(const advise::gain& a, const advise::gain& b) {
 }
 
 TEST(Advise, NoProfileCrashesAndNoPlanIsSlowerByTheModel) {
-  for (std::uint32_t seed = 0; seed < 200; ++seed) {
+  const std::uint32_t profiles = test::cases(200U, 20U);
+  for (std::uint32_t seed = 0; seed < profiles; ++seed) {
     SCOPED_TRACE(seed);
     const profile::profile what = random_profile(seed);
     const topology on = lab_machine(seed % 2 == 0 ? "opteron-4x2" : "nehalem-2x4");
