@@ -209,16 +209,23 @@ NODEWISE_INTERPOSED void* mremap(void* old, std::size_t old_bytes, std::size_t b
   return nodewise_remap(old, old_bytes, bytes, flags, address);
 }
 
-/// Called by the library with fresh memory, before it is placed.
-NODEWISE_INTERPOSED void nodewise_agent_region(void* start, std::size_t bytes) noexcept {
+/// Called by the library with fresh memory, before it is placed. `caller`: the return address into
+/// the code that called the library.
+NODEWISE_INTERPOSED void nodewise_agent_region_of(void* start, std::size_t bytes,
+                                                  const void* caller) noexcept {
   if (gate_bytes == SIZE_MAX || !asked.observe || bytes < asked.threshold_bytes) {
     return;
   }
   const int kept = errno;
-  object made = unplaced(NODEWISE_AGENT_REGION, bytes, NODEWISE_CALLER);
+  object made = unplaced(NODEWISE_AGENT_REGION, bytes, caller);
   made.start = static_cast<char*>(start);
   made.flags = NODEWISE_AGENT_UNASKED;
   count_made(made);
   (void)objects.insert(made);
   errno = kept;
+}
+
+/// The same for libraries of older versions, which do not look for their caller.
+NODEWISE_INTERPOSED void nodewise_agent_region(void* start, std::size_t bytes) noexcept {
+  nodewise_agent_region_of(start, bytes, NODEWISE_CALLER);
 }

@@ -102,7 +102,7 @@ class array {
   /// Allocates the array and places it by `by`. Throws `error`: (usage) for no elements or too
   /// many, (system) if memory runs out, and with `must` if the placement is refused; no memory is
   /// kept.
-  array(std::size_t size, D by, array_options options = {})
+  NODEWISE_NAMED_BY_CALLER array(std::size_t size, D by, array_options options = {})
       : array(size, std::move(by), options,
               options.staggered ? detail::next_stagger(alignof(T)) : 0) {}
 
@@ -169,7 +169,7 @@ class array {
   }
 
  private:
-  array(std::size_t size, D by, array_options options, std::size_t offset)
+  NODEWISE_NAMED_BY_CALLER array(std::size_t size, D by, array_options options, std::size_t offset)
       : by_(std::move(by)),
         memory_(detail::bytes_for(size, sizeof(T), offset), by_, {options.how, options.pages}),
         map_{offset, sizeof(T), memory_.placed().base_page_bytes, size} {}

@@ -45,28 +45,11 @@ class objects {
   /// for a size of 0 or too many, `error` (system) if memory runs out, and what `make` throws; the
   /// objects made so far are destroyed then.
   template <class Teams, class Make>
-  objects(Teams& teams, std::size_t size, const D& by, Make&& make)
-      : map_{0, sizeof(T), 0, size},
-        memory_(detail::bytes_for(size, sizeof(T), 0), by, {strictness::prefer, page_size::base}) {
-    map_.page_bytes = memory_.placed().base_page_bytes;
-    std::vector<cache_aligned<std::vector<index_range>>> made(teams.threads().workers().size());
-    try {
-      const page_lists pages(extents(), teams.threads());
-      teams.on_each_worker([&](const worker& me) {
-        const chunk part = owned_part(pages, teams.threads(), me);
-        pages.for_runs(part.list, part.first, part.last, [&](const page_lists::run& run) {
-          construct(map_.of_pages(run.first_page, run.last_page), me, make, made[me.number].value);
-        });
-      });
-    } catch (...) {
-      for (const auto& each : made) {
-        for (const index_range& range : each.value) {
-          std::destroy(data() + range.first, data() + range.last);
-        }
-      }
-      throw;
-    }
-  }
+  NODEWISE_NAMED_BY_CALLER objects(Teams& teams, std::size_t size, const D& by, Make&& make)
+      : objects(teams, size,
+                region(detail::bytes_for(size, sizeof(T), 0), by,
+                       {strictness::prefer, page_size::base}),
+                make) {}
 
   objects(objects&& other) noexcept
       : map_(std::exchange(other.map_, {})), memory_(std::move(other.memory_)) {}
@@ -120,6 +103,28 @@ class objects {
   }
 
  private:
+  template <class Teams, class Make>
+  objects(Teams& teams, std::size_t size, region memory, Make& make)
+      : map_{0, sizeof(T), memory.placed().base_page_bytes, size}, memory_(std::move(memory)) {
+    std::vector<cache_aligned<std::vector<index_range>>> made(teams.threads().workers().size());
+    try {
+      const page_lists pages(extents(), teams.threads());
+      teams.on_each_worker([&](const worker& me) {
+        const chunk part = owned_part(pages, teams.threads(), me);
+        pages.for_runs(part.list, part.first, part.last, [&](const page_lists::run& run) {
+          construct(map_.of_pages(run.first_page, run.last_page), me, make, made[me.number].value);
+        });
+      });
+    } catch (...) {
+      for (const auto& each : made) {
+        for (const index_range& range : each.value) {
+          std::destroy(data() + range.first, data() + range.last);
+        }
+      }
+      throw;
+    }
+  }
+
   template <class Make>
   void construct(index_range range, const worker& me, Make& make, std::vector<index_range>& made) {
     made.push_back({range.first, range.first});

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include <nodewise/export.hpp>
 #include <nodewise/placement.hpp>
 
 namespace nodewise::inline v0 {
@@ -29,7 +30,7 @@ class NODEWISE_API region {
   /// many, (system) if memory runs out, and with `must` if the placement is refused; no memory is
   /// kept.
   template <distribution D>
-  region(std::size_t bytes, const D& d, place_options options = {})
+  NODEWISE_NAMED_BY_CALLER region(std::size_t bytes, const D& d, place_options options = {})
       : region(bytes, extent_source([&d](std::size_t pages) { return d.extents(pages); }),
                options) {}
   /// The same with a function that returns the extents of a given number of base pages.

@@ -50,8 +50,9 @@ struct task_options {
 /// Idle workers search for a moment, and then sleep. Throws the first exception of `f`, or of a
 /// task of its group that `f` did not wait for, after all tasks have ended.
 ///
-/// The call is a loop of the teams, and the same rules apply: one at a time for an object. In a
-/// task, use other teams or a nested group.
+/// The call is a loop of the teams, and the same rules apply: one at a time for an object. A task
+/// can call it with other teams. With the teams that run the task it throws `error` (usage): spawn
+/// the tasks in a group of the task instead.
 template <class Runtime, class F>
 task_statistics run_tasks(basic_node_teams<Runtime>& teams, F&& f, task_options how = {}) {
   static_assert(std::invocable<F&, task_group&>,

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include <nodewise/error.hpp>
+
 namespace nodewise::inline v0::detail {
 
 void task_team::push(task* sent) noexcept {
@@ -32,9 +34,17 @@ task* task_team::take(queue_end from) noexcept {
 }
 
 task_scheduler::task_scheduler(const thread_map& threads, steal across)
-    : threads_(threads), order_(threads, across),
-      workers_(slots_of_workers(threads, sizeof(task_worker))),
+    : threads_(threads), around_(this_worker == nullptr ? nullptr : &this_worker->scheduler()),
+      order_(threads, across), workers_(slots_of_workers(threads, sizeof(task_worker))),
       teams_(slots_of_teams(threads, sizeof(task_team))) {
+  // The threads are busy with that run, and what a runtime keeps between loops is not synchronised.
+  for (const task_scheduler* each = around_; each != nullptr; each = each->around_) {
+    if (&each->threads_ == &threads) {
+      throw error(error_kind::usage, "running tasks on teams that run the calling task",
+                  "the threads of the teams end that run first",
+                  "make a task_group in the task and spawn the tasks there, or use other teams");
+    }
+  }
   for (const worker& each : threads.workers()) {
     task_worker& of = workers_[each.number];
     of.scheduler_ = this;

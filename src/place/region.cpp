@@ -9,11 +9,15 @@
 
 #include <fmt/core.h>
 
+#include "place/caller.hpp"
 #include "place/engine.hpp"
 #include "sys/kernel.hpp"
 
-/// Defined by the agent, if it is preloaded: memory with its own distribution gets a name in
-/// profiles.
+/// Defined by the agent, if it is preloaded: memory with its own distribution gets the name of the
+/// place in the program that asked for it.
+extern "C" [[gnu::weak, gnu::visibility("default")]] void
+nodewise_agent_region_of(void* start, std::size_t bytes, const void* caller) noexcept;
+/// The same in an older agent, which takes its caller, this library, for the place.
 extern "C" [[gnu::weak, gnu::visibility("default")]] void
 nodewise_agent_region(void* start, std::size_t bytes) noexcept;
 
@@ -142,6 +146,15 @@ std::span<std::byte> map_pages(sys::kernel& kernel, std::size_t bytes, place_opt
   return map_aligned(kernel, round_up(bytes, page), std::max(page, kernel.thp_bytes()));
 }
 
+/// `caller`: of the region's constructor.
+void report_to_agent(std::span<std::byte> mapped, const void* caller) noexcept {
+  if (nodewise_agent_region_of != nullptr) {
+    nodewise_agent_region_of(mapped.data(), mapped.size(), engine::caller_of_library(caller));
+  } else if (nodewise_agent_region != nullptr) {
+    nodewise_agent_region(mapped.data(), mapped.size());
+  }
+}
+
 } // namespace
 
 region::region(std::size_t bytes, const extent_source& extents, place_options options)
@@ -155,9 +168,7 @@ region::region(std::size_t bytes, const extent_source& extents, place_options op
   const std::span<std::byte> mapped = map_pages(kernel, bytes, options, notes);
   start_ = mapped.data();
   mapped_bytes_ = mapped.size();
-  if (nodewise_agent_region != nullptr) {
-    nodewise_agent_region(start_, mapped_bytes_);
-  }
+  report_to_agent(mapped, __builtin_return_address(0));
   try {
     placed_ = engine::place_extents(kernel, mapped, extents, options);
     placed_.notes.insert(placed_.notes.begin(), notes.begin(), notes.end());

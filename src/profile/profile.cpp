@@ -112,27 +112,9 @@ std::string label_of(const frame& where) {
 
 namespace {
 
-/// "std::vector<T> a::make<T>(int)" is a::make: a template's demangled name begins with its return
-/// type.
-std::string_view qualified_name(std::string_view function) noexcept {
-  std::size_t begin = 0;
-  int depth = 0;
-  for (std::size_t i = 0; i < function.size(); ++i) {
-    const char c = function[i];
-    const bool unnamed = c == '(' && function.substr(i).starts_with("(anonymous namespace)");
-    if (c == '(' && depth == 0 && !unnamed) {
-      return function.substr(begin, i - begin);
-    }
-    depth += c == '<' || c == '(' ? 1 : c == '>' || c == ')' ? -1 : 0;
-    begin = c == ' ' && depth == 0 ? i + 1 : begin;
-  }
-  return function.substr(begin);
-}
-
 /// Also true if this project's library is linked into the program.
 bool is_helping(const frame& code) noexcept {
-  return qualified_name(code.function).starts_with("nodewise::v0::") ||
-         is_helping_library(code.module);
+  return symbols::is_of_this_library(code.function) || is_helping_library(code.module);
 }
 
 } // namespace

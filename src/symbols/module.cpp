@@ -232,9 +232,14 @@ std::optional<source_place> module::locate(std::uint64_t offset) const {
     return std::nullopt;
   }
   // From callee to caller, up to the first that is not a library's.
+  const auto of_compiler = [](const source_place& p) { return is_library_header(p.file); };
   const auto own = std::ranges::find_if_not(
-      all, [](const source_place& p) { return is_library_header(p.file); });
-  return own != all.end() ? *own : all.back();
+      all, [&](const source_place& p) { return of_compiler(p) || is_of_this_library(p.function); });
+  if (own != all.end()) {
+    return *own;
+  }
+  const auto ours = std::ranges::find_if_not(all, of_compiler);
+  return ours != all.end() ? *ours : all.back();
 }
 
 std::vector<source_place> module::inlined_places(std::uint64_t offset) const {

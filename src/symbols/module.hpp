@@ -42,9 +42,10 @@ class module {
   /// several names for one object the public one is kept. Excludes thread-local data and data that
   /// is read-only once the program has been linked.
   [[nodiscard]] std::vector<data_object> data_objects(std::uint64_t least_bytes) const;
-  /// The place in the source: the innermost inlined function that is not of the C++ library or the
-  /// compiler's own headers, and the line in it. Only a symbol's name if there is no DWARF; nullopt
-  /// if there is no symbol either. For a return address, pass the byte before.
+  /// The place in the source: the innermost inlined function that is not of the C++ library, the
+  /// compiler's own headers or this project's library, and the line in it; if all are, the
+  /// innermost that is not of the first two. Only a symbol's name if there is no DWARF; nullopt if
+  /// there is no symbol either. For a return address, pass the byte before.
   [[nodiscard]] std::optional<source_place> locate(std::uint64_t offset) const;
   /// The same with all functions that were inlined there, innermost first, each with its line or
   /// the line that calls the previous one. Empty if `locate` finds nothing.

@@ -47,6 +47,23 @@ std::size_t end_of_name(std::string_view text) noexcept {
   return text.size();
 }
 
+/// "std::vector<T> a::make<T>(int)" is a::make: a template's demangled name begins with its return
+/// type.
+std::string_view qualified_name(std::string_view function) noexcept {
+  std::size_t begin = 0;
+  int depth = 0;
+  for (std::size_t i = 0; i < function.size(); ++i) {
+    const char c = function[i];
+    const bool unnamed = c == '(' && function.substr(i).starts_with("(anonymous namespace)");
+    if (c == '(' && depth == 0 && !unnamed) {
+      return function.substr(begin, i - begin);
+    }
+    depth += c == '<' || c == '(' ? 1 : c == '>' || c == ')' ? -1 : 0;
+    begin = c == ' ' && depth == 0 ? i + 1 : begin;
+  }
+  return function.substr(begin);
+}
+
 } // namespace
 
 std::string demangle(const char* name) {
@@ -79,6 +96,10 @@ std::string_view without_parameters(std::string_view demangled) noexcept {
     }
   }
   return name;
+}
+
+bool is_of_this_library(std::string_view demangled) noexcept {
+  return qualified_name(demangled).starts_with("nodewise::v0::");
 }
 
 std::string_view without_clone_suffix(std::string_view name) noexcept {

@@ -39,6 +39,10 @@ struct source_place {
 /// names of arrays, too: "ns::f<...>(...) #2".
 [[nodiscard]] std::string abbreviated(std::string_view name, std::size_t longest = 60);
 
+/// Whether a demangled name is that of a function of this project's library. Its templates are
+/// inlined into programs: an array belongs to the line that made it.
+[[nodiscard]] bool is_of_this_library(std::string_view demangled) noexcept;
+
 /// Removes the compiler's suffix for a clone or an outlined part: "solve._omp_fn.0" -> "solve".
 [[nodiscard]] std::string_view without_clone_suffix(std::string_view name) noexcept;
 

@@ -37,7 +37,10 @@ REGIONS = {
 } | {f"GOMP_parallel_loop_{kind}" for kind in LOOPS} | {f"GOMP_parallel_loop_{kind}_start" for kind in LOOPS} | {
     f"GOMP_parallel_loop_nonmonotonic_{kind}" for kind in ("dynamic", "guided", "runtime")
 }
-OUR_OWN = {"nodewise_agent_gives_back", "nodewise_agent_region", "nodewise_agent_view", "nodewise_agent_wrote"}
+OUR_OWN = {
+    "nodewise_agent_gives_back", "nodewise_agent_region", "nodewise_agent_region_of", "nodewise_agent_view",
+    "nodewise_agent_wrote",
+}
 INTERPOSED = ALLOCATION | OPERATORS | THREADS | PROCESS | STARTS | JEMALLOC | REGIONS | OUR_OWN
 READERS = {
     "madvise",

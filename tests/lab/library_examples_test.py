@@ -154,6 +154,15 @@ class Library(unittest.TestCase):
                 # Of the arrays alone: threads that wait read the libraries' own data from anywhere.
                 self.assertLessEqual(arrays_of(counted).share, 0.01)
 
+    def test_each_array_is_named_by_the_line_that_made_it(self) -> None:
+        # In C one line makes all three, in a loop.
+        for command, file, lines in ((FIRST_TOUCH[0], "library.cpp", 3), (FIRST_TOUCH[1], "library.c", 1)):
+            with self.subTest(command):
+                arrays = self.ended_well(command).arrays(0.01)
+                self.assertEqual(len(arrays), lines, arrays)
+                for name in arrays:
+                    self.assertRegex(name, rf"^{re.escape(file)}:\d+$")
+
     def test_threads_that_openmp_has_bound_stay_where_they_are(self) -> None:
         output = self.ended_well("bound by OpenMP").output
         self.assertEqual(len(re.findall("16.0 MiB, 100 % on its owner", output)), 3, output)

@@ -1,5 +1,5 @@
 # Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-"""Many command lines in one guest, and the tables of lines in docs/run.md."""
+"""Many command lines in one guest, and the tables of lines in docs."""
 
 import json
 import os
@@ -41,6 +41,12 @@ def tables(heading: str) -> list[tuple[str, str]]:
     if not rows:
         raise AssertionError(f"no table of lines under {heading}")
     return rows
+
+
+def own_lines(page: str) -> list[str]:
+    """The lines of Nodewise in the tables of a page of docs, in the page's order."""
+    rows = re.findall(r"^\| .* \|$", (ROOT / "docs" / page).read_text(), re.MULTILINE)
+    return [line for row in rows for line in re.findall(r"`(nodewise [^`]+)`", row)]
 
 
 def with_probe(line: str, mode: str = "") -> str:

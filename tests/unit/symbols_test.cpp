@@ -144,6 +144,42 @@ TEST_F(Symbols, frames_of_the_cpp_library_are_passed_over) {
   EXPECT_GT(passed_over, 3U);
 }
 
+TEST_F(Symbols, frames_of_this_project_s_library_are_passed_over) {
+  const std::string program = build("made.cpp", R"(namespace nodewise::inline v0 {
+struct [[gnu::visibility("default")]] made {
+  [[gnu::always_inline]] explicit made(volatile int* at) {
+    *at = 1;
+  }
+};
+[[gnu::noinline]] void alone(volatile int* at) {
+  *at = 2;
+}
+}
+int main(int argc, char**) {
+  volatile int place = argc;
+  nodewise::made first(&place);
+  nodewise::alone(&place);
+  return place;
+}
+)",
+                                    "-g -O2 -std=c++20");
+  const std::uint64_t base = base_of(program);
+  const module m = opened(program);
+  std::size_t passed_over = 0;
+  for (const std::uint64_t address : instructions(program, "main")) {
+    if (addr2line(program, address).front().second.ends_with("made.cpp:4")) {
+      ++passed_over;
+      EXPECT_EQ(m.locate(address - base)->line, 13) << std::hex << address;
+    }
+  }
+  EXPECT_GT(passed_over, 0U);
+  const auto alone =
+      m.locate(nm(program, "-C").at("nodewise::v0::alone(int volatile*)").address - base);
+  ASSERT_TRUE(alone);
+  EXPECT_GE(alone->line, 7); // code of the library in a function of its own keeps its place
+  EXPECT_LE(alone->line, 9);
+}
+
 TEST_F(Symbols, without_debug_information_the_function_is_known_and_no_line) {
   const std::string program = build("a.cpp", cpp_source, "-O2");
   const module m = opened(program);

@@ -100,7 +100,35 @@ TYPED_TEST_P(TaskTeams, RunsNestInTasks) {
   EXPECT_EQ(calls, 1);
 }
 
+TYPED_TEST_P(TaskTeams, RunsOnTheTeamsThatRunTheTaskAreRefused) {
+  TypeParam teams(this->here_, this->four_);
+  std::atomic<int> refused{0};
+  std::atomic<int> calls{0};
+  const auto run_again = [&] {
+    try {
+      (void)run_tasks(teams, [&](task_group&) { ++calls; });
+    } catch (const error& what) {
+      refused += what.kind() == error_kind::usage ? 1 : 0;
+    }
+  };
+  (void)run_tasks(teams, [&](task_group& group) {
+    run_again();
+    for (int k = 0; k < 10; ++k) {
+      group.spawn([&] { run_again(); });
+    }
+    group.spawn([&] { // also through other teams
+      TypeParam between(this->here_, layout_options{.threads = 2});
+      (void)run_tasks(between, [&](task_group& inner) { inner.spawn([&] { run_again(); }); });
+    });
+  });
+  EXPECT_EQ(refused, 12);
+  EXPECT_EQ(calls, 0);
+  run_again(); // outside of tasks
+  EXPECT_EQ(calls, 1);
+}
+
 REGISTER_TYPED_TEST_SUITE_P(TaskTeams, TreesRunOnThreadsOfTheRuntime, LoopsAndTasksTakeTurns,
-                            RandomTreesEndWithWhatTheySayTheyDid, RunsNestInTasks);
+                            RandomTreesEndWithWhatTheySayTheyDid, RunsNestInTasks,
+                            RunsOnTheTeamsThatRunTheTaskAreRefused);
 
 } // namespace nodewise::test

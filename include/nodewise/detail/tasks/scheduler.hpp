@@ -137,6 +137,7 @@ NODEWISE_API inline constinit thread_local task_worker* this_worker = nullptr;
 /// One call of `run_tasks`.
 class NODEWISE_API task_scheduler {
  public:
+  /// Throws `error` (usage) if the calling thread runs a task on the same threads.
   task_scheduler(const thread_map& threads, steal across);
   task_scheduler(const task_scheduler&) = delete;
   task_scheduler& operator=(const task_scheduler&) = delete;
@@ -188,6 +189,7 @@ class NODEWISE_API task_scheduler {
   [[nodiscard]] task* take_of_absent(queue_end from) noexcept;
 
   const thread_map& threads_;
+  const task_scheduler* around_; ///< whose task makes the call; nullptr: no task does
   steal_order order_;
   std::vector<std::uint32_t> team_of_node_; ///< by node number, for those that have a team
   slots<task_worker> workers_;
