@@ -121,6 +121,13 @@ class Ranks(CommandTest):
                                    env=NO_RANK | {rank: "0", size: "2"})
                 self.assertRegex(done.stdout, rf"\Acpus {FIRST}\b")
 
+    def test_more_ranks_than_cores_are_counted(self):
+        env = NO_RANK | {"OMPI_COMM_WORLD_LOCAL_RANK": "0", "OMPI_COMM_WORLD_LOCAL_SIZE": "4096"}
+        done = self.expect(0, "run", "--ranks-per", "node", "--", "true", env=env)
+        self.assertRegex(done.stderr, r"there are 4096 ranks, more than the \d+ cores?; .*start fewer ranks")
+        strict = self.expect(125, "run", "--strict", "--ranks-per", "node", "--", "true", env=env)
+        self.assertIn("start fewer ranks", strict.stderr)
+
     def test_real_launchers_start_ranks_side_by_side(self):
         for launcher in (["mpiexec.hydra", "-n", "2"],
                          ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none", "-n", "2"]):
