@@ -54,10 +54,11 @@ inline constexpr flag smt{.name = "smt",
                                   "(always; needs --bind)"};
 inline constexpr flag ranks_per{.name = "ranks-per",
                                 .value = "PART",
-                                .choices = "node|socket|core",
+                                .choices = "node|socket|core|node+memory",
                                 .group = group::binding,
                                 .help = "under an MPI launcher, assign each rank and its threads "
-                                        "to a node, socket (package) or core"};
+                                        "to a node, socket (package) or core; node+memory: to a "
+                                        "node, and allocate memory only there"};
 inline constexpr flag bind{
     .name = "bind",
     .value = "HOW",

@@ -105,7 +105,7 @@ class processor_planner {
   }
 
   void take_share_of_rank(place_kind part) {
-    const auto rank = find_local_rank(now_.get);
+    const auto rank = options_.as_rank ? options_.as_rank : find_local_rank(now_.get);
     if (!rank) {
       throw error(error_kind::usage, "--ranks-per", "no MPI launcher has set a local rank",
                   fmt::format("start it with mpirun or srun, which set one of {}",

@@ -128,6 +128,13 @@ class Ranks(CommandTest):
         strict = self.expect(125, "run", "--strict", "--ranks-per", "node", "--", "true", env=env)
         self.assertIn("start fewer ranks", strict.stderr)
 
+    def test_a_node_and_its_memory(self):
+        env = NO_RANK | {"OMPI_COMM_WORLD_LOCAL_RANK": "0", "OMPI_COMM_WORLD_LOCAL_SIZE": "1"}
+        line = self.expect(0, "run", "--ranks-per", "node+memory", "--dry-run", "true", env=env).stdout
+        self.assertRegex(line, r"\nnumactl --all --physcpubind=\S+ --membind=0 -- true\n\Z")
+        both = self.expect(2, "run", "--ranks-per", "node+memory", "-l", "--", "true", env=env)
+        self.assertIn("memory has one placement", both.stderr)
+
     def test_real_launchers_start_ranks_side_by_side(self):
         for launcher in (["mpiexec.hydra", "-n", "2"],
                          ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none", "-n", "2"]):

@@ -23,6 +23,11 @@ def installed(line):
     return re.sub(r"^mpirun ", OPEN_MPI + " ", re.sub(r"^mpiexec ", MPICH + " ", line))
 
 
+def in_a_line(mode):
+    """The probe, with all that it prints in one line."""
+    return f"sh -c 'echo $({PROBE} {mode})'"
+
+
 def each_rank(out):
     """What the ranks say, in an order that does not depend on who was first."""
     return sorted(line for line in out.splitlines() if line.startswith("cpus"))
@@ -66,6 +71,16 @@ class Ranks(LabTest):
         self.assertIn("--bind-to none", bound.err)
         self.assertEqual(unknown.status, 2)
         self.assertIn("OMPI_COMM_WORLD_LOCAL_RANK", unknown.err)
+
+    def test_a_node_and_its_memory_are_those_of_numactl_by_local_rank(self):
+        local = "$OMPI_COMM_WORLD_LOCAL_RANK"
+        start = f"{OPEN_MPI} --bind-to none -n 4"
+        wrapper = f"""sh -c 'exec numactl --cpunodebind={local} --membind={local} "$@"' -"""
+        theirs, ours = self.run_all([f"{start} {wrapper} {in_a_line('none')}",
+                                     f"{start} nodewise run --ranks-per node+memory {in_a_line('none')}"])
+        self.assertEqual(each_rank(ours.out), [f"cpus {2 * k}-{2 * k + 1} policy bind {k}" for k in range(4)])
+        self.assertEqual(each_rank(ours.out), each_rank(theirs.out))
+        self.assertEqual(ours.err, "")
 
 
 class ProfiledRanks(LabTest):

@@ -10,6 +10,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nodewise/error.hpp>
+
+#include "launch/plan.hpp"
 #include "launch/rank_share.hpp"
 
 namespace nodewise::test {
@@ -64,6 +67,41 @@ TEST_P(RanksOn, EachHasCoresOfItsOwnInOnePart) {
       const auto [least, most] = std::ranges::minmax(each);
       EXPECT_LE(most - least, 1U) << ranks;
     }
+  }
+}
+
+launch::plan plan_of_rank(launch::run_options options, const topology& where, int rank, int ranks) {
+  options.ranks_per = place_kind::nodes;
+  options.as_rank = local_rank{rank, ranks, ""};
+  options.command = {"/bin/true"};
+  return launch::make_plan(options, where, [](const char*) -> const char* { return nullptr; });
+}
+
+/// The wrapper of HLRS: numactl --cpunodebind=N --membind=N, with N the local rank.
+TEST_P(RanksOn, NodeAndMemoryAreWhatNumactlBindsTo) {
+  const topology where = GetParam().load();
+  launch::run_options ours;
+  ours.rank_memory = true;
+  const auto domains = where.domains();
+  const int ranks = static_cast<int>(domains.size());
+  for (int rank = 0; rank < ranks; ++rank) {
+    const node_id node = domains[static_cast<std::size_t>(rank)].node;
+    launch::run_options theirs;
+    theirs.cpu_nodes = {fmt::format("{}", node), "-N"};
+    theirs.memory = launch::numactl_choice(placements::kind::bind, theirs.cpu_nodes->text, "-m");
+    theirs.command = {"/bin/true"};
+    if (!where.memory_nodes().contains(node)) {
+      EXPECT_THROW((void)plan_of_rank(ours, where, rank, ranks), error) << to_int(node);
+      EXPECT_THROW((void)launch::make_plan(theirs, where), error) << to_int(node);
+      continue;
+    }
+    const launch::plan made = plan_of_rank(ours, where, rank, ranks);
+    EXPECT_EQ(made.affinity, where.machine().find_node(node)->cpus & where.allowed_cpus())
+        << to_int(node);
+    EXPECT_EQ(made.memory, (launch::memory_policy{sys::policy::bind, {node}})) << to_int(node);
+    const launch::plan numactls = launch::make_plan(theirs, where);
+    EXPECT_EQ(made.affinity, numactls.affinity) << to_int(node);
+    EXPECT_EQ(made.memory, numactls.memory) << to_int(node);
   }
 }
 
