@@ -59,6 +59,13 @@ inline constexpr flag ranks_per{.name = "ranks-per",
                                 .help = "under an MPI launcher, assign each rank and its threads "
                                         "to a node, socket (package) or core; node+memory: to a "
                                         "node, and allocate memory only there"};
+inline constexpr flag for_launcher{
+    .name = "for",
+    .value = "LAUNCHER",
+    .group = group::binding,
+    .help = "with --dry-run and --ranks-per, print the line of openmpi, slurm or mpich that places "
+            "the ranks and their threads in the same way, or what it cannot do; openmpi:N: for N "
+            "ranks on each host (default: one for each part)"};
 inline constexpr flag bind{
     .name = "bind",
     .value = "HOW",

@@ -140,6 +140,7 @@ class processor_planner {
     }
     now_.into.affinity = std::move(share.cpus);
     now_.into.rank = rank->number;
+    now_.into.rank_parts = share.domains;
   }
 
   void leave_out_second_threads() {
