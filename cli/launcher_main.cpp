@@ -28,9 +28,9 @@ bool is_plain_run(const invocation& given) {
   if (given.verb == nullptr || given.verb->name != "run" || given.selected_form() != nullptr) {
     return false;
   }
-  for (const flag* const other :
-       {&flags::help, &flags::version, &flags::on, &flags::verify, &flags::output, &flags::rule,
-        &flags::plan, &flags::plan_optional, &flags::strict, &flags::numa_balancing}) {
+  for (const flag* const other : {&flags::help, &flags::version, &flags::on, &flags::verify,
+                                  &flags::output, &flags::rule, &flags::plan, &flags::plan_optional,
+                                  &flags::strict, &flags::numa_balancing, &flags::for_launcher}) {
     if (given.has(*other)) {
       return false;
     }

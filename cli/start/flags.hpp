@@ -54,10 +54,18 @@ inline constexpr flag smt{.name = "smt",
                                   "(always; needs --bind)"};
 inline constexpr flag ranks_per{.name = "ranks-per",
                                 .value = "PART",
-                                .choices = "node|socket|core",
+                                .choices = "node|socket|core|node+memory",
                                 .group = group::binding,
                                 .help = "under an MPI launcher, assign each rank and its threads "
-                                        "to a node, socket (package) or core"};
+                                        "to a node, socket (package) or core; node+memory: to a "
+                                        "node, and allocate memory only there"};
+inline constexpr flag for_launcher{
+    .name = "for",
+    .value = "LAUNCHER",
+    .group = group::binding,
+    .help = "with --dry-run and --ranks-per, print the line of openmpi, slurm or mpich that places "
+            "the ranks and their threads in the same way, or what it cannot do; openmpi:N: for N "
+            "ranks on each host (default: one for each part)"};
 inline constexpr flag bind{
     .name = "bind",
     .value = "HOW",

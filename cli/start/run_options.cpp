@@ -104,6 +104,7 @@ void read_threads(run_options& options, const invocation& given) {
   }
   if (const auto part = given.text(flags::ranks_per)) {
     options.ranks_per = place_kind_of(*part);
+    options.rank_memory = part->ends_with("+memory");
   }
 }
 
@@ -164,6 +165,9 @@ void read_memory_options(launch::run_options& options, const invocation& given) 
     }
     first = &which;
   };
+  if (options.rank_memory) {
+    only_one(flags::ranks_per);
+  }
   for (const memory_flag& each : memory_flags) {
     if (given.has(*each.which)) {
       only_one(*each.which);

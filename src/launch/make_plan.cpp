@@ -40,7 +40,8 @@ void warn_of_conflicts(const planning& now) {
   ours.by_rank = now.options.ranks_per.has_value();
   ours.processors = chooser_of_processors(now.options);
   if (now.into.memory) {
-    ours.memory = now.options.memory.typed.shown();
+    ours.memory =
+        now.options.rank_memory ? "--ranks-per node+memory" : now.options.memory.typed.shown();
   }
   const cpu_set& allowed = now.into.affinity ? *now.into.affinity : now.here.allowed_cpus();
   for (const bind::conflict& each : bind::find_conflicts(variables, allowed, ours)) {

@@ -9,6 +9,7 @@
 #include "launch/planning.hpp"
 #include "placement/resolve.hpp"
 #include "spec/spec.hpp"
+#include "topology/part_sets.hpp"
 
 namespace nodewise::launch {
 
@@ -52,10 +53,29 @@ memory_policy preferred(const memory_choice& choice, node_set nodes) {
   return {one ? sys::policy::preferred : sys::policy::preferred_many, std::move(nodes)};
 }
 
+/// The nodes of the rank's processors, of which all must have memory.
+node_set nodes_of_rank(const planning& now) {
+  const node_set nodes = nodes_if(now.here.machine(), [&](const memory_node& node) {
+    return node.cpus.intersects(*now.into.affinity);
+  });
+  if (!now.here.memory_nodes().includes(nodes)) {
+    throw error(
+        error_kind::usage,
+        fmt::format("--ranks-per node+memory: memory of node {}", nodes.to_string()),
+        fmt::format("this process may only use memory of {}", now.here.memory_nodes().to_string()),
+        "choose nodes with memory by -N, or give --ranks-per node");
+  }
+  return nodes;
+}
+
 /// The policy of the whole process, if the kernel has a policy for the choice.
 std::optional<memory_policy> process_policy(const planning& now) {
   using placements::kernel_policy;
   const memory_choice& choice = now.options.memory;
+  const auto bind = now.options.balancing ? sys::policy::bind_and_balance : sys::policy::bind;
+  if (now.options.rank_memory) {
+    return memory_policy{bind, nodes_of_rank(now)};
+  }
   const auto nodes = [&] { return nodes_of(now, placement_of(now, choice)); };
   switch (placements::traits_of(choice.how).policy) {
   case kernel_policy::none:
@@ -63,8 +83,7 @@ std::optional<memory_policy> process_policy(const planning& now) {
   case kernel_policy::local:
     return memory_policy{sys::policy::local, {}};
   case kernel_policy::bind:
-    return memory_policy{now.options.balancing ? sys::policy::bind_and_balance : sys::policy::bind,
-                         nodes()};
+    return memory_policy{bind, nodes()};
   case kernel_policy::interleave:
     return memory_policy{choice.variant == policy_variant::by_kernel_weights
                              ? sys::policy::weighted_interleave
@@ -288,7 +307,7 @@ sysfs_detail memory_detail_for(const run_options& options) noexcept {
 
 void plan_memory(const planning& now) {
   const run_options& options = now.options;
-  if (options.balancing && options.memory.how != kind::bind) {
+  if (options.balancing && options.memory.how != kind::bind && !options.rank_memory) {
     now.cannot("--balancing", "it changes what --membind does, which is not given",
                "give --membind NODES, too", "it has no effect");
   }

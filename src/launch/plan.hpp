@@ -109,6 +109,7 @@ struct plan {
   bool pinned = false;                ///< by a list, one thread after the other
   bool widened = false;               ///< the affinity that the caller had set is replaced
   std::optional<int> rank;            ///< the local MPI rank that owns this part of the machine
+  std::size_t rank_parts = 0;         ///< with a rank: the parts of this host
   bool supervised = false;            ///< wait for the program and read the agent's report
   std::optional<bool> numa_balancing; ///< the kernel's setting until the program ends
   std::optional<planned_file> planned;

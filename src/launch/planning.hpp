@@ -23,24 +23,6 @@ struct planning {
   void set(const char* name, std::string value) const;
 };
 
-/// The part of one rank.
-struct rank_share {
-  cpu_set cpus;
-  std::size_t domains = 0; ///< number of domains
-  /// The number of ranks is unknown, so whole domains were assigned in turn, and this rank reuses a
-  /// domain.
-  bool came_round = false;
-  /// A domain has more ranks than cores: some ranks share a core.
-  bool shares_core = false;
-};
-
-/// A domain is a node, a package or a core (`kind`) with its allowed processors. With as many ranks
-/// as domains or fewer, rank r gets the r-th. With more, consecutive ranks share a domain in equal
-/// parts of its cores. If the number of ranks is unknown, ranks get whole domains in turn. Throws
-/// `error` (usage) if no processor is in a domain.
-[[nodiscard]] rank_share share_of_rank(const topology& allowed, place_kind kind,
-                                       const local_rank& rank);
-
 /// Which processors, and the layout of threads on them (processors.cpp).
 void plan_processors(const planning& now);
 /// The layout of `--bind close`: the most likely one if nothing binds threads.

@@ -6,42 +6,12 @@
 #include "base/text.hpp"
 #include "bind/team_sizes.hpp"
 #include "launch/planning.hpp"
+#include "launch/rank_share.hpp"
 #include "spec/spec.hpp"
 
 namespace nodewise::launch {
 
 namespace {
-
-std::vector<cpu_set> domains_of(const topology& allowed, place_kind kind) {
-  std::vector<cpu_set> domains;
-  if (kind == place_kind::nodes) {
-    for (domain& each : allowed.domains()) {
-      domains.push_back(std::move(each.cpus));
-    }
-  } else {
-    domains = allowed.places(kind);
-  }
-  if (domains.empty()) {
-    throw error(error_kind::usage, "a part of the machine for each rank",
-                "no allowed processor belongs to a node",
-                "select processors of a node; `nodewise topo` shows them");
-  }
-  return domains;
-}
-
-/// The `part`-th of `parts` equal parts of a domain, in whole cores.
-cpu_set part_of(const topology& domain, std::size_t part, std::size_t parts, bool& shares_core) {
-  const std::vector<cpu_set> cores = domain.places(place_kind::cores);
-  shares_core = parts > cores.size();
-  if (shares_core) {
-    return cores[part * cores.size() / parts];
-  }
-  cpu_set cpus;
-  for (std::size_t c = part * cores.size() / parts; c < (part + 1) * cores.size() / parts; ++c) {
-    cpus = std::move(cpus) | cores[c];
-  }
-  return cpus;
-}
 
 /// Variables that would bind threads differently from OMP_PLACES.
 constexpr const char* rivals[] = {"KMP_AFFINITY", "KMP_HW_SUBSET", "KMP_PLACE_THREADS",
@@ -135,7 +105,7 @@ class processor_planner {
   }
 
   void take_share_of_rank(place_kind part) {
-    const auto rank = find_local_rank(now_.get);
+    const auto rank = options_.as_rank ? options_.as_rank : find_local_rank(now_.get);
     if (!rank) {
       throw error(error_kind::usage, "--ranks-per", "no MPI launcher has set a local rank",
                   fmt::format("start it with mpirun or srun, which set one of {}",
@@ -153,7 +123,10 @@ class processor_planner {
                   instead);
     }
     if (share.shares_core) {
-      now_.cannot(asked, "there are more ranks than cores", "start fewer", instead);
+      now_.cannot(asked,
+                  fmt::format("there are {} ranks, more than the {}", rank->count.value_or(0),
+                              counted(share.cores, "core")),
+                  "start fewer ranks on this host", instead);
     }
     // All ranks would warn alike, so only the first does.
     if (options_.affinity_was && !options_.widen && rank->number == 0 &&
@@ -167,6 +140,7 @@ class processor_planner {
     }
     now_.into.affinity = std::move(share.cpus);
     now_.into.rank = rank->number;
+    now_.into.rank_parts = share.domains;
   }
 
   void leave_out_second_threads() {
@@ -279,27 +253,6 @@ class processor_planner {
 };
 
 } // namespace
-
-rank_share share_of_rank(const topology& allowed, place_kind kind, const local_rank& rank) {
-  std::vector<cpu_set> domains = domains_of(allowed, kind);
-  const auto number = static_cast<std::size_t>(rank.number);
-  rank_share share{.cpus = {}, .domains = domains.size()};
-  const std::size_t ranks = rank.count ? static_cast<std::size_t>(*rank.count) : 0;
-  if (ranks <= domains.size()) {
-    share.came_round = number >= domains.size();
-    share.cpus = std::move(domains[number % domains.size()]);
-    return share;
-  }
-  // Domain d has the ranks from ceil(d * ranks / domains) on.
-  const std::size_t mine = number * domains.size() / ranks;
-  const auto first_of = [&](std::size_t d) {
-    return (d * ranks + domains.size() - 1) / domains.size();
-  };
-  const topology here(allowed.machine(), std::move(domains[mine]), allowed.allowed_nodes());
-  share.cpus = part_of(here, number - first_of(mine), first_of(mine + 1) - first_of(mine),
-                       share.shares_core);
-  return share;
-}
 
 void plan_processors(const planning& now) {
   processor_planner(now).plan();

@@ -7,6 +7,7 @@
 #include <nodewise/team_layout.hpp>
 #include <nodewise/topology.hpp>
 
+#include "base/environment.hpp"
 #include "launch/memory_words.hpp"
 #include "sys/kernel.hpp"
 
@@ -63,8 +64,10 @@ struct run_options {
   std::optional<typed_list> cpu_nodes;
   std::optional<typed_list> cpus;
   bool widen = false;                  ///< replace the affinity that the caller has set
+  bool rank_memory = false;            ///< with `ranks_per`: only memory of the rank's own nodes
   std::optional<cpu_set> affinity_was; ///< that of the caller, if it was replaced
   std::optional<place_kind> ranks_per; ///< each MPI rank gets its own node, package or core
+  std::optional<local_rank> as_rank;   ///< plan for this rank; empty: for that of this process
   std::optional<typed_list> pin;       ///< the k-th thread on the k-th processor
   bind_policy bind = bind_policy::none;
   place_kind places = place_kind::threads;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "launch/mask_text.hpp"
 #include "launch/numa_balancing.hpp"
 #include "launch/plan.hpp"
 
@@ -37,21 +38,6 @@ constexpr policy_words all_policies[] = {
     {sys::policy::preferred_many, "prefer", "preferred on node ",
      "--preferred-many=", "several preferred nodes need Linux 5.15: name one"},
 };
-
-/// "0x10f": the format of srun for processors and nodes.
-template <class Id>
-std::string mask_of(const id_set<Id>& ids) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string text;
-  for (int first = ids.highest() / 4 * 4; first >= 0; first -= 4) {
-    unsigned value = 0;
-    for (int bit = 0; bit < 4; ++bit) {
-      value |= ids.contains(Id{first + bit}) ? 1U << static_cast<unsigned>(bit) : 0U;
-    }
-    text += digits[value];
-  }
-  return "0x" + text;
-}
 
 /// The options of srun with the same effect on a task; the only policy with one is binding.
 std::string srun_options(const plan& what) {

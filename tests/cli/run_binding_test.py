@@ -121,6 +121,37 @@ class Ranks(CommandTest):
                                    env=NO_RANK | {rank: "0", size: "2"})
                 self.assertRegex(done.stdout, rf"\Acpus {FIRST}\b")
 
+    def test_the_line_of_a_launcher_or_what_it_cannot_do(self):
+        line = ["run", "--ranks-per", "core", "--bind", "close", "--for"]
+        shown = self.expect(0, *line, "openmpi", "--dry-run", "sh", "-c", "a b")
+        self.assertRegex(shown.stdout, r"\A(#.*\n)+mpirun -n \d+ --map-by \S+ --bind-to \w+ -x OMP_NUM_THREADS=1 "
+                                       r"-x OMP_PLACES=\w+ -x OMP_PROC_BIND=close sh -c 'a b'\n\Z")
+        for arguments, what in ((["lsf", "--dry-run"], "'lsf' is not a launcher"),
+                                (["mpich:0", "--dry-run"], "no number of ranks"),
+                                (["mpich"], "without --dry-run"),
+                                (["slurm", "--dry-run", "--memory", "local"], "the memory policy 'local'"),
+                                (["slurm", "--dry-run", "--huge-pages", "off"], "--huge-pages"),
+                                (["openmpi", "--dry-run", "--memory", "blocked"], "placements of single arrays")):
+            with self.subTest(arguments):
+                refused = self.expect(2, *line, *arguments, "sh")
+                self.assertIn(what, refused.stderr)
+                self.assertIn("hint:", refused.stderr)
+        self.assertIn("without --ranks-per", self.expect(2, "run", "--for", "mpich", "--dry-run", "sh").stderr)
+
+    def test_more_ranks_than_cores_are_counted(self):
+        env = NO_RANK | {"OMPI_COMM_WORLD_LOCAL_RANK": "0", "OMPI_COMM_WORLD_LOCAL_SIZE": "4096"}
+        done = self.expect(0, "run", "--ranks-per", "node", "--", "true", env=env)
+        self.assertRegex(done.stderr, r"there are 4096 ranks, more than the \d+ cores?; .*start fewer ranks")
+        strict = self.expect(125, "run", "--strict", "--ranks-per", "node", "--", "true", env=env)
+        self.assertIn("start fewer ranks", strict.stderr)
+
+    def test_a_node_and_its_memory(self):
+        env = NO_RANK | {"OMPI_COMM_WORLD_LOCAL_RANK": "0", "OMPI_COMM_WORLD_LOCAL_SIZE": "1"}
+        line = self.expect(0, "run", "--ranks-per", "node+memory", "--dry-run", "true", env=env).stdout
+        self.assertRegex(line, r"\nnumactl --all --physcpubind=\S+ --membind=0 -- true\n\Z")
+        both = self.expect(2, "run", "--ranks-per", "node+memory", "-l", "--", "true", env=env)
+        self.assertIn("memory has one placement", both.stderr)
+
     def test_real_launchers_start_ranks_side_by_side(self):
         for launcher in (["mpiexec.hydra", "-n", "2"],
                          ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none", "-n", "2"]):

@@ -1,5 +1,5 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
-#include "launch/planning.hpp"
+#include "launch/rank_share.hpp"
 
 #include <map>
 #include <string>
@@ -46,33 +46,48 @@ TEST(Ranks, MoreThanDomainsShareThemInWholeCores) {
               ElementsAre("0", "1", "2-3", "4-5", "6-7"));
 }
 
-TEST(Ranks, EveryProcessorHasARankWhereTheyAreAsManyAsCoresOrFewer) {
-  for (const auto& machine : {grid(2, 4), grid(3, 5, 2), grid(1, 6), grid(4, 3)}) {
-    const topology where{machine};
-    for (int ranks = static_cast<int>(machine.nodes.size());
-         ranks <= static_cast<int>(machine.cores.size()); ++ranks) {
-      cpu_set all;
-      std::size_t dealt = 0;
-      for (int rank = 0; rank < ranks; ++rank) {
-        const rank_share share = share_of_rank(where, place_kind::nodes, {rank, ranks, ""});
-        if (share.shares_core) { // more ranks than cores on one node by chance of numbers
-          dealt = 0;
-          all = where.allowed_cpus();
-          break;
-        }
-        all = all | share.cpus;
-        dealt += share.cpus.size();
-      }
-      EXPECT_EQ(all, where.allowed_cpus()) << ranks;
-      EXPECT_TRUE(dealt == 0 || dealt == where.allowed_cpus().size()) << ranks;
+/// One node for each number of cores.
+machine uneven(const std::vector<int>& cores) {
+  machine made;
+  int cpu = 0;
+  for (const int its : cores) {
+    memory_node node;
+    node.id = node_id{static_cast<int>(made.nodes.size())};
+    node.memory_bytes = std::uint64_t{1} << 30;
+    for (int c = 0; c < its; ++c, ++cpu) {
+      made.cores.emplace_back().cpus.insert(cpu_id{cpu});
+      node.cpus.insert(cpu_id{cpu});
+    }
+    made.nodes.push_back(node);
+  }
+  return made;
+}
+
+TEST(Ranks, NodesOfUnequalSizeHaveRanksInProportionToTheirCores) {
+  const topology where{uneven({43, 43, 42})};
+  EXPECT_THAT(shares(where, place_kind::nodes, 3), ElementsAre("0-42", "43-85", "86-127"));
+  EXPECT_THAT(shares(where, place_kind::nodes, 6),
+              ElementsAre("0-20", "21-42", "43-63", "64-85", "86-106", "107-127"));
+  // With as many ranks as cores each has one, whichever node is the small one.
+  for (const auto& sizes : std::vector<std::vector<int>>{{42, 43, 43}, {43, 42, 43}, {1, 8, 2}}) {
+    const topology each{uneven(sizes)};
+    const auto cores = static_cast<int>(each.allowed_cpus().size());
+    for (int rank = 0; rank < cores; ++rank) {
+      const rank_share share = share_of_rank(each, place_kind::nodes, {rank, cores, ""});
+      EXPECT_EQ(share.cpus.to_string(), std::to_string(rank));
+      EXPECT_FALSE(share.shares_core);
     }
   }
+  EXPECT_THAT(shares(topology{uneven({6, 2})}, place_kind::nodes, 4),
+              ElementsAre("0-1", "2-3", "4-5", "6-7"));
 }
 
 TEST(Ranks, MoreThanCoresShareOne) {
   const topology where{grid(1, 2)};
   EXPECT_THAT(shares(where, place_kind::nodes, 4), ElementsAre("0", "0", "1", "1"));
-  EXPECT_TRUE(share_of_rank(where, place_kind::cores, {3, 4, ""}).shares_core);
+  const rank_share last = share_of_rank(where, place_kind::cores, {3, 4, ""});
+  EXPECT_TRUE(last.shares_core);
+  EXPECT_EQ(last.cores, 2U);
 }
 
 TEST(Ranks, OfUnknownNumberComeRound) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "cli/start/flags.hpp"
+#include "cli/start/start_run.hpp"
 
 namespace nodewise::cli {
 
@@ -12,5 +13,9 @@ struct run_result; // in result.hpp
 [[nodiscard]] std::string run_json(const run_result& result);
 
 inline constexpr std::array run_forms = {form<run_result>{&flags::json, run_json}};
+
+/// --for: prints the launcher's line with the same effect. Returns the exit code.
+int print_launcher_line(const invocation& given, const launch::run_options& options,
+                        const topology& here);
 
 } // namespace nodewise::cli

@@ -15,8 +15,9 @@ inline constexpr auto run_flags =
          flags::memory_placement,
          std::array{&flags::numa_balancing, &flags::verify, &flags::show, &flags::hardware},
          flags_of<run_forms>(),
-         std::array{&flags::output, &flags::strict, &flags::dry_run, &flags::quiet}, on_a_machine,
-         std::array{&flags::on_no_count, &flags::on_counts}, every_verb);
+         std::array{&flags::output, &flags::strict, &flags::dry_run, &flags::for_launcher,
+                    &flags::quiet},
+         on_a_machine, std::array{&flags::on_no_count, &flags::on_counts}, every_verb);
 inline constexpr std::array run_examples = {
     example{"nodewise run -N 0 -m 0 ./solver",
             "use only processors and memory of node 0, as with numactl"},
@@ -35,6 +36,8 @@ inline constexpr std::array run_examples = {
     example{"nodewise run --pin S0:0-3@S1:0-3 ./solver", "pin threads, as with likwid-pin -c"},
     example{"mpirun -n 4 --bind-to none nodewise run --ranks-per node --bind close ./solver",
             "give each rank a node or a part of one; bind its threads there"},
+    example{"nodewise run --ranks-per node --bind close --for openmpi:8 --dry-run ./solver",
+            "print mpirun's own options for 8 ranks on each host"},
     example{"mpirun --bind-to none nodewise run --ranks-per node -o run-%h-%r.json ./a",
             "write one result for each rank"},
     example{"nodewise run --bind close --rule 'size>=64M:blocked' ./solver",

@@ -18,6 +18,7 @@
 #include "cli/verbs/run/flags.hpp"
 #include "cli/verbs/run/result.hpp"
 #include "launch/executable.hpp"
+#include "launch/start.hpp"
 #include "plan/plan_json.hpp"
 #include "symbols/module.hpp"
 #include "symbols/names.hpp"
@@ -175,6 +176,13 @@ bool report_run(const run_result& result, const invocation& given) {
 } // namespace
 
 int run(const invocation& given) {
+  if (given.has(flags::for_launcher)) {
+    launch::run_options options = read_run_options(given);
+    complete(options);
+    launch::take_threads_of_plan(options);
+    (void)launch::widen_affinity(sys::real_kernel()); // as --ranks-per does
+    return print_launcher_line(given, options, topology::from_sysfs());
+  }
   return start_run(given,
                    {.complete = complete, .machine = machine_for, .supervise = run_supervised});
 }
