@@ -300,8 +300,8 @@ class Check(Counted):
     def test_all_of_runs_placement_is_taken(self):
         of_run = {option for group in ("Threads", "Memory") for option in self.options("run", group)}
         of_lab = {option for group in ("Threads", "Memory") for option in self.options("lab", group)}
-        # --all is `cache remove --all` here, and a virtual machine has --on-numa-balancing.
-        self.assertEqual(of_run - of_lab, {"--all", "--numa-balancing"})
+        # --all is `cache remove --all` here, and a virtual machine has --on-numa-balancing. --for starts nothing.
+        self.assertEqual(of_run - of_lab, {"--all", "--numa-balancing", "--for"})
 
     def options(self, verb, group):
         text = self.expect(0, verb, "--help").stdout

@@ -12,13 +12,13 @@ PRINTS = {
     "nodewise run -H": r"available: 4 nodes \(0-3\)",
     "nodewise run -s": r"policy: default",
     "nodewise run -N 0 -m 0 ./a": r"(?s)cpus 0-1\n.*policy.* 0\n",
-    "nodewise pages --totals PID": r"(?s)Node 0.*Node 3",
+    "nodewise pages --totals PID": r"node 0 +total\n(?s:.*)Heap +[\d.]+",
     "nodewise pages --migrate 0:1 PID": r"moved|migrated",
     "nodewise run --memory blocked --bind close ./a": r"cpus ",
     "nodewise run --rule 'size>=1M:cyclic:64K' ./a": r"cpus 0-7\n",
     "nodewise run --verify --memory blocked --bind close ./a": r"cpus ",
     "nodewise topo": r"N3|node 3|P#3",
-    "nodewise run -c S0:0-1 ./a": r"cpus 0-1\n",
+    "nodewise run -c S0:0-1 ./a": r"cpus 0\n",
     "nodewise measure -t copy -w S0:1MB:2": r"copy +[\d.]+",
     "nodewise topo --xml": r'<object type="NUMANode" os_index="3"',
     "nodewise run -C package:1.core:0 ./a": r"cpus 2\n",
@@ -36,7 +36,7 @@ def runnable(line):
 
 class OtherTools(LabTest):
     def test_every_line_runs(self):
-        lines = own_lines("other-tools.md")
+        lines = list(dict.fromkeys(own_lines("other-tools.md")))  # some are beside several tools
         self.assertEqual(lines, list(PRINTS))
         for line, done in zip(lines, in_guest([runnable(line) for line in lines]), strict=True):
             with self.subTest(line):

@@ -33,7 +33,7 @@ struct wanted_launcher {
   throw error(error_kind::usage, wanted.shown,
               fmt::format("{} cannot express {}", survey::words_of(wanted.launcher).name, what),
               hint.empty() ? "start nodewise run by the launcher, with its binding switched off "
-                             "(docs/run.md#mpi-ranks)"
+                             "(share/doc/nodewise/run.md, 'MPI ranks')"
                            : hint);
 }
 
