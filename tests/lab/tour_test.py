@@ -21,7 +21,10 @@ SHARE, LEAST = 0.05, 1.0  # how far a figure may be from the page's
 
 
 def commands(page):
-    """The page's commands, each with the output that the page shows; a line of only ... stands for any others."""
+    """The page's commands, each with the output that the page shows.
+
+    A line of only ... stands for any others; ... at the end of a line for its rest.
+    """
     for block in BLOCK.findall(page):
         starts = [found.start() for found in re.finditer(r"^\$ ", block, re.MULTILINE)]
         for first, last in pairwise([*starts, len(block)]):
@@ -36,8 +39,10 @@ def as_pattern(output):
         if line.strip() == "...":
             lines.append(r"(?:.*\n)*?")
             continue
-        parts = [re.escape(part) for part in NUMBER.split(line)]
-        lines.append(re.sub(r"(?:\\ )+", r" +", r"(\d+(?:\.\d+)?)".join(parts)) + r"\n")
+        begin = line.removesuffix(" ...")
+        parts = [re.escape(part) for part in NUMBER.split(begin)]
+        rest = r"\n" if begin == line else r".*\n"
+        lines.append(re.sub(r"(?:\\ )+", r" +", r"(\d+(?:\.\d+)?)".join(parts)) + rest)
     return "".join(lines)
 
 
