@@ -159,7 +159,8 @@ inline constexpr flag on{.name = "on",
                          .value = "lab:MACHINE",
                          .group = group::virtual_machine,
                          .help = "run in a virtual machine: lab:NAME from `nodewise lab list`, "
-                                 "lab:NODESxCORES[xTHREADS] such as lab:4x2, or lab:./FILE.json"};
+                                 "lab:NODESxCORES[xTHREADS] such as lab:4x2, or lab:./FILE.json; "
+                                 "with run and survey also a cluster: lab:4x2+4x2"};
 inline constexpr flag on_timeout{
     .name = "on-timeout",
     .value = "SECONDS",
@@ -184,6 +185,9 @@ inline constexpr flag on_overlay{.name = "on-overlay",
                                  .group = group::virtual_machine,
                                  .help = "run in a copy of the working directory, and copy changes "
                                          "back at the end (default: run in the directory itself)"};
+inline constexpr flag on_slurm{.name = "on-slurm",
+                               .group = group::virtual_machine,
+                               .help = "start Slurm on the hosts first, for srun and sbatch"};
 inline constexpr flag on_no_count{.name = "on-no-count",
                                   .group = group::virtual_machine,
                                   .help = "do not count memory traffic; 2 to 3 times faster"};

@@ -27,6 +27,7 @@ namespace nodewise::cli {
 namespace {
 
 constexpr std::string_view to_standard_output = "-";
+constexpr char between_hosts = '+';
 
 /// An unnamed file that the runner inherits and writes through its descriptor number.
 class inherited_file {
@@ -121,6 +122,9 @@ std::vector<std::string> runner_options(const invocation& given) {
   if (given.has(flags::on_overlay)) {
     options.emplace_back("--overlay");
   }
+  if (given.has(flags::on_slurm)) {
+    options.emplace_back("--slurm");
+  }
   if (given.has(flags::quiet)) {
     options.emplace_back("--quiet");
   } else if (given.has(flags::verbose)) {
@@ -129,14 +133,43 @@ std::vector<std::string> runner_options(const invocation& given) {
   return options;
 }
 
-topology machine_of_on(const invocation& given, const paths& from) {
+std::vector<topology> hosts_of_on(const invocation& given, const paths& from) {
   constexpr std::string_view prefix = "lab:";
   const std::string_view where = given.text(flags::on).value_or("");
   if (!where.starts_with(prefix)) {
     throw error(error_kind::usage, fmt::format("--on {}", where), "it takes lab:MACHINE",
                 "write for example --on lab:4x2; `nodewise lab list` lists the machines");
   }
-  return for_option(flags::on, [&] { return read_lab_machine(where.substr(prefix.size()), from); });
+  std::vector<topology> hosts;
+  for (std::size_t begin = prefix.size(); begin <= where.size();) {
+    const std::size_t end = std::min(where.find(between_hosts, begin), where.size());
+    hosts.push_back(for_option(
+        flags::on, [&] { return read_lab_machine(where.substr(begin, end - begin), from); }));
+    begin = end + 1;
+  }
+  return hosts;
+}
+
+topology machine_of_on(const invocation& given, const paths& from) {
+  std::vector<topology> hosts = hosts_of_on(given, from);
+  if (hosts.size() > 1) {
+    throw error(
+        error_kind::usage,
+        fmt::format("{} --on {}", given.verb->name, given.text(flags::on).value_or("")),
+        "this needs one machine, and that is a cluster",
+        "leave out all hosts but one; `nodewise run` and `nodewise survey` accept clusters");
+  }
+  return std::move(hosts.front());
+}
+
+std::vector<std::string> runner_words(const invocation& given, std::span<const topology> hosts) {
+  std::vector<std::string> words = runner_words(given, hosts.front().machine());
+  std::vector<std::string> others;
+  for (const topology& host : hosts.subspan(1)) {
+    others.insert(others.end(), {"--host", machine_file_for_runner(host.machine())});
+  }
+  words.insert(std::prev(words.end()), others.begin(), others.end()); // before the "--"
+  return words;
 }
 
 std::vector<std::string> runner_words(const invocation& given, const machine& what,

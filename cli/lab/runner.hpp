@@ -4,6 +4,10 @@
 // memory traffic, and report on the counts file that it leaves.
 #pragma once
 
+#include <span>
+#include <string>
+#include <vector>
+
 #include <sys/types.h>
 
 #include <nlohmann/json_fwd.hpp>
@@ -29,7 +33,11 @@ namespace nodewise::cli {
 /// wrapper takes longer to start than a virtual machine.
 [[nodiscard]] std::string python_for_lab();
 
-/// The machine that --on names. Throws `error` (usage, input).
+/// The machines that --on names: one, or the hosts of a cluster (lab:4x2+4x2). Throws `error`
+/// (usage, input).
+[[nodiscard]] std::vector<topology> hosts_of_on(const invocation& given, const paths& from);
+
+/// The one machine that --on names. Throws `error` (usage, input), also for a cluster.
 [[nodiscard]] topology machine_of_on(const invocation& given, const paths& from);
 
 /// The plan is read inside the machine, from the user's files. Before the machine starts, this
@@ -42,6 +50,10 @@ void check_plan_for_lab(const invocation& given);
 /// this long to do so.
 [[nodiscard]] std::vector<std::string> runner_words(const invocation& given, const machine& what,
                                                     const char* grace_seconds = nullptr);
+
+/// The same for a cluster of these hosts; the command runs on the first.
+[[nodiscard]] std::vector<std::string> runner_words(const invocation& given,
+                                                    std::span<const topology> hosts);
 
 /// The runner's arguments, then the command inside the machine: `nodewise` with these arguments.
 [[nodiscard]] std::vector<std::string> with_command(std::vector<std::string> runner,

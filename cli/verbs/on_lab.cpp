@@ -13,7 +13,8 @@ namespace nodewise::cli::verbs {
 
 namespace {
 
-constexpr auto outside = join(on_a_machine, std::array{&flags::on_no_count, &flags::on_counts});
+constexpr auto outside =
+    join(on_a_machine, std::array{&flags::on_slurm, &flags::on_no_count, &flags::on_counts});
 
 /// Throws if the result file would be lost: the machine shares only the working directory.
 void require_output_here(const invocation& given) {
@@ -35,9 +36,17 @@ void require_output_here(const invocation& given) {
 constexpr const char* grace = "5";
 
 /// Whether there is a program to count and the count would be shown or written.
-bool counts_traffic(const invocation& given) {
+bool counts_traffic(const invocation& given, bool cluster) {
   if (given.verb->name != "run" || given.program.empty() || given.has(flags::dry_run) ||
       given.has(flags::show) || given.has(flags::hardware)) {
+    return false;
+  }
+  if (cluster && given.has(flags::on_counts)) {
+    throw error(error_kind::usage, "--on-counts with a cluster",
+                "the lab counts on one machine only",
+                "leave out --on-counts, or all hosts but one");
+  }
+  if (cluster) {
     return false;
   }
   if (given.has(flags::on_no_count)) {
@@ -48,6 +57,14 @@ bool counts_traffic(const invocation& given) {
     return false;
   }
   return !given.has(flags::quiet) || given.has(flags::on_counts);
+}
+
+/// The other verbs look at one machine, so they refuse a cluster.
+std::vector<topology> machines_for(const invocation& given, const paths& from) {
+  if (given.verb->name == "run" || given.verb->name == "survey") {
+    return hosts_of_on(given, from);
+  }
+  return {machine_of_on(given, from)};
 }
 
 } // namespace
@@ -62,21 +79,21 @@ int on_lab(const invocation& given) {
     profile_on_lab(given);
   }
   const paths from = paths::of_this_process();
-  const topology machine = machine_of_on(given, from);
+  const std::vector<topology> hosts = machines_for(given, from);
   require_output_here(given);
   check_plan_for_lab(given);
-  const bool counting = counts_traffic(given);
+  const bool counting = counts_traffic(given, hosts.size() > 1 || given.has(flags::on_slurm));
   if (counting) {
     check_traffic_output(given);
   }
-  std::vector<std::string> command =
-      with_command(runner_words(given, machine.machine(), counting ? grace : nullptr), from,
-                   given.arguments_without(outside));
+  const std::vector<std::string> inside = given.arguments_without(outside);
   if (!counting) {
-    start_runner(from, std::move(command));
+    start_runner(from, with_command(runner_words(given, hosts), from, inside));
   }
-  const counted_run run = run_counted(from, std::move(command));
-  const int result = report_traffic(run, machine.machine(), given);
+  const machine& machine = hosts.front().machine();
+  const counted_run run =
+      run_counted(from, with_command(runner_words(given, machine, grace), from, inside));
+  const int result = report_traffic(run, machine, given);
   if (run.end.wait_status == 0 && result != exit_code::ok) {
     return result;
   }

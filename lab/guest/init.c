@@ -14,6 +14,7 @@
 
 #include "attribution.h"
 #include "command.h"
+#include "network.h"
 #include "nodewise/marker.h"
 #include "port.h"
 #include "probe.h"
@@ -49,6 +50,8 @@ static void run_machine(void) {
 
   struct job job = wait_for_job();
   settings_apply(&job);
+  if (job.network)
+    network_join(job.network);
   roots_mount(&job);
   const bool counts = *job.count != '\0';
   if (counts)

@@ -48,6 +48,7 @@ static const struct scalar {
     {"transparent_hugepage", offsetof(struct job, transparent_hugepage), 0},
     {"overlay", offsetof(struct job, overlay), 10},
     {"discard", offsetof(struct job, discard), 10},
+    {"network", offsetof(struct job, network), 10},
     {"count", offsetof(struct job, count), 0},
     {"tty", offsetof(struct job, tty), 10},
     {"rows", offsetof(struct job, rows), 10},
@@ -74,6 +75,8 @@ static void set(struct job* job, const char* key, char* value) {
     append(&job->arguments, value);
   else if (strcmp(key, "env") == 0)
     append(&job->environment, value);
+  else if (strcmp(key, "file") == 0)
+    append(&job->files, value);
   else if (strcmp(key, "group") == 0)
     append_group(job, value);
   else if (strcmp(key, "limit") == 0)

@@ -7,6 +7,8 @@
 //   cwd=PATH umask=OCTAL uid=N gid=N group=N (repeated)
 //   limit=RESOURCE:SOFT:HARD (repeated)   resource numbers as in <sys/resource.h>
 //   hostname=TEXT
+//   network=N                 this guest is host N of a cluster, 10.0.0.N; 0: it has no network
+//   file=PATH:TEXT (repeated) the text is appended to the file, in the guest only
 //   clock_ns=N                the host's clock, in ns since 1970
 //   entropy=HEX               fresh random bytes of the host
 //   numa_balancing=0|1|2      transparent_hugepage=never|madvise|always
@@ -42,6 +44,7 @@ struct job {
   unsigned gid;
   gid_t* groups;
   size_t group_count;
+  struct text_list files; // "PATH:TEXT"
   struct resource_limit limits[RESOURCE_LIMITS_MAX];
   size_t limit_count;
   const char* hostname;
@@ -52,6 +55,7 @@ struct job {
   const char* count;
   unsigned overlay;
   unsigned discard;
+  unsigned network;
   unsigned tty;
   unsigned rows;
   unsigned columns;

@@ -113,13 +113,34 @@ static void mount_working_directory(const struct job* job) {
   }
 }
 
+// Below the new root. False: the file cannot be written.
+static bool append_to_file(const char* path, const char* text) {
+  char* below = format_text(NEW_ROOT "%s", path);
+  FILE* file = fopen(below, "ae");
+  free(below);
+  if (!file)
+    return false;
+  const bool written = fputs(text, file) >= 0;
+  return fclose(file) == 0 && written;
+}
+
 // The guest's name resolves without a network, as a host's own name does.
 static void name_loopback(const char* hostname) {
-  FILE* hosts = fopen(NEW_ROOT "/etc/hosts", "ae");
-  if (!hosts)
-    return;
-  fprintf(hosts, "127.0.0.1 %s\n", hostname);
-  fclose(hosts);
+  char* line = format_text("127.0.0.1 %s\n", hostname);
+  append_to_file("/etc/hosts", line);
+  free(line);
+}
+
+static void write_files_of_job(const struct job* job) {
+  for (size_t i = 0; i < job->files.count; i++) {
+    char* path = job->files.items[i];
+    char* text = strchr(path, ':');
+    if (!text)
+      fail(EINVAL, "report this as a bug of the lab", "cannot use the file '%s'", path);
+    *text++ = '\0';
+    if (!append_to_file(path, text))
+      fail(errno, bug, "cannot write %s", path);
+  }
 }
 
 // The initial root cannot be unmounted or pivoted away: it is covered, as switch_root(8) does.
@@ -133,7 +154,9 @@ void roots_mount(const struct job* job) {
   mount_layered_root();
   mount_kernel_views(job->uid, job->gid);
   mount_working_directory(job);
-  name_loopback(job->hostname);
+  if (!job->network)
+    name_loopback(job->hostname);
+  write_files_of_job(job);
   enter_new_root();
 }
 

@@ -108,6 +108,11 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     _add_machine(parser)
     add = parser.add_argument
     add(
+        "--host", action="append", default=[], type=Path, metavar="FILE.json",
+        help="start another host beside the machine, as a cluster; repeatable",
+    )  # fmt: skip
+    add("--slurm", action="store_true", help="start Slurm on all hosts first")
+    add(
         "--timeout", type=float, metavar="SECONDS", default=_DEFAULT_TIMEOUT_SECONDS,
         help="end the command after SECONDS (default 600; 0: no limit)",
     )  # fmt: skip
@@ -144,9 +149,15 @@ def _run(options: argparse.Namespace, command: list[str], inbox: SignalInbox, re
         count=("announced" if options.count_when_told else "command") if options.count else "",
         environment=_environment(options.env),
     )
+    if options.count and (options.host or options.slurm):
+        hint = "leave out --count"
+        raise LabError("cannot count the traffic of a cluster", "the lab counts on one machine only", hint)
     wanted = machine.load(options.machine)
+    others = tuple(machine.load(file) for file in options.host)
     use_snapshot = not options.no_snapshot
-    request = Request(wanted, command, settings, options.timeout, use_snapshot, options.count, options.grace)
+    request = Request(
+        wanted, command, settings, options.timeout, use_snapshot, options.count, options.grace, others, options.slurm
+    )
     return run(request, inbox, reporter)
 
 

@@ -28,6 +28,16 @@ class Settings:
     environment: dict[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Membership:
+    """Makes a guest the host of a cluster."""
+
+    host_name: str
+    number: int  # from 1 on: its addresses (guest/network.c)
+    environment: dict[str, str]  # variables that the caller may override
+    files: dict[str, str]  # by path: text to append, in the guest only
+
+
 def working_directory() -> str:
     try:
         return os.getcwd()
@@ -36,18 +46,20 @@ def working_directory() -> str:
         raise LabError("cannot find the working directory", reason(error), hint) from error
 
 
-def describe(command: list[str], settings: Settings, machine_name: str) -> bytes:
+def describe(
+    command: list[str], settings: Settings, machine_name: str, membership: Membership | None = None
+) -> bytes:
     """The payload of the JOB frame. Call it just before sending, because it contains the time."""
     entries = [
         *(("arg", text) for text in command),
-        *(("env", text) for text in _environment(settings, machine_name)),
+        *(("env", text) for text in _environment(settings, machine_name, membership)),
         *(("group", number) for number in os.getgroups()),
         *(("limit", text) for text in _limits()),
         ("cwd", working_directory()),
         ("umask", f"{_umask():o}"),
         ("uid", os.geteuid()),
         ("gid", os.getegid()),
-        ("hostname", host_name(machine_name)),
+        ("hostname", membership.host_name if membership else host_name(machine_name)),
         ("numa_balancing", settings.numa_balancing),
         ("transparent_hugepage", settings.transparent_hugepage),
         ("overlay", int(settings.overlay)),
@@ -56,6 +68,9 @@ def describe(command: list[str], settings: Settings, machine_name: str) -> bytes
         ("tty", int(settings.tty)),
         ("entropy", os.urandom(_ENTROPY_BYTES).hex()),
     ]
+    if membership:
+        entries.append(("network", membership.number))
+        entries += [("file", f"{path}:{text}") for path, text in membership.files.items()]
     if settings.tty:
         size = shutil.get_terminal_size()
         entries += [("rows", size.lines), ("columns", size.columns)]
@@ -67,9 +82,10 @@ def host_name(machine_name: str) -> str:
     return re.sub(r"[^A-Za-z0-9-]+", "-", machine_name).strip("-")[:64] or "lab"
 
 
-def _environment(settings: Settings, machine_name: str) -> list[str]:
+def _environment(settings: Settings, machine_name: str, membership: Membership | None) -> list[str]:
     """The caller's whole environment. Waiting threads must not spin: the host has few processors."""
-    variables = {"OMP_WAIT_POLICY": "passive", **os.environ, **settings.environment, "NODEWISE_LAB": machine_name}
+    of_cluster = membership.environment if membership else {}
+    variables = {"OMP_WAIT_POLICY": "passive", **of_cluster, **os.environ, **settings.environment, "NODEWISE_LAB": machine_name}
     if settings.count:
         variables["NODEWISE_LAB_COUNTS"] = "1"
     return [f"{name}={value}" for name, value in variables.items()]

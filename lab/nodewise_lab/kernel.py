@@ -14,7 +14,8 @@ from .errors import LabError, Reporter
 
 # Directories of the module tree with the modules that the guest may need, and their dependencies.
 _MODULE_FILES = re.compile(
-    r"lib/modules/[^/]+/kernel/(?:drivers/(?:virtio|char)|net/9p|fs/(?:9p|netfs|fscache|overlayfs))/.*\.ko[.a-z]*"
+    r"lib/modules/[^/]+/kernel/(?:(?:drivers/(?:virtio|char)|net/9p|fs/(?:9p|netfs|fscache|overlayfs))/.*"
+    r"|drivers/net/(?:virtio_net|net_failover)|net/core/failover)\.ko[.a-z]*"
 )
 _BUILTIN_LIST = re.compile(r"lib/modules/[^/]+/modules\.builtin")
 _IMAGE = re.compile(r"boot/vmlinuz-.*")
@@ -32,7 +33,7 @@ class Kernel:
 
 def _from_entry(entry: cache.Entry) -> Kernel | None:
     about = entry.about()
-    if not about:
+    if about.get("wanted") != list(modules.WANTED):  # of an older version, without all modules
         return None
     files = tuple(entry.path / name for name in about["modules"])
     return Kernel(entry, entry.path / about["image"], files)
@@ -132,6 +133,7 @@ def _unpack(entry: cache.Entry, origin: str, read: _Read, reporter: Reporter) ->
         "release": image_path.removeprefix("boot/vmlinuz-"),
         "image": image_name,
         "modules": [f"{name}.ko" for name in ordered],
+        "wanted": modules.WANTED,
         "made": cache.now(),
     }
     return _store(entry, about, {image_name: image} | {f"{name}.ko": content for name, content in ordered.items()})

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import PurePath
 
 # Init uses these before it can read files of the host.
-WANTED = ("virtio_pci", "virtio_console", "9p", "9pnet_virtio", "overlay")
+WANTED = ("virtio_pci", "virtio_console", "9p", "9pnet_virtio", "overlay", "virtio_net")
 
 _SUFFIX = re.compile(r"\.ko(\.xz|\.zst|\.gz)?$")
 _DEPENDS = re.compile(rb"\0depends=([^\0]*)\0")

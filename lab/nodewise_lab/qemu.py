@@ -38,6 +38,13 @@ def find() -> Qemu:
     return Qemu(program, version_text, numbers, _firmware(program))
 
 
+def require_network(qemu: Qemu) -> None:
+    if qemu.version < quirks.OLDEST_QEMU_WITH_NETWORK:
+        oldest = ".".join(map(str, quirks.OLDEST_QEMU_WITH_NETWORK))
+        answered = f"version {oldest} or later is needed, and this is '{qemu.version_text}'"
+        raise LabError("cannot start a cluster", answered, "install a newer QEMU, and put its folder first in PATH")
+
+
 def _output(*command: str) -> str:
     result = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     if result.returncode != 0:

@@ -12,6 +12,8 @@ QemuVersion = tuple[int, int, int]
 HOTPLUG_CPU_TYPE = "max-x86_64-cpu"
 OLDEST_QEMU: QemuVersion = (6, 2, 0)  # the first version whose -smp accepts empty slots with explicit sockets
 
+OLDEST_QEMU_WITH_NETWORK: QemuVersion = (7, 2, 0)  # the first version with -netdev dgram
+
 # The reason and the hint for signals that end a command because of the emulation.
 SIGNAL_REASONS: dict[int, tuple[str, str]] = {
     signal.SIGILL: ("the emulated processor has no AVX-512", "build for x86-64-v3: -march=x86-64-v3")

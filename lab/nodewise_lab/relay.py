@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from . import protocol
 from .errors import STATUS_TIMEOUT, LabError, Reporter
 from .protocol import FrameType, Stream
-from .signals import SignalInbox
+from .signals import Inbox
 from .vm import VirtualMachine, failure_of_guest
 
 _TICK_SECONDS = 0.2
@@ -38,7 +38,7 @@ class Relay:
     """Runs one job on one machine. `fds` are the caller's stdin, stdout and stderr."""
 
     machine: VirtualMachine
-    inbox: SignalInbox
+    inbox: Inbox
     reporter: Reporter
     deadline: float | None
     fds: tuple[int, int, int] = (0, 1, 2)

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from . import counting, initrd, job, kernel, qemu, quirks, snapshot, terminal, vm
+from . import cluster, counting, initrd, job, kernel, network, qemu, quirks, slurm, snapshot, terminal, vm
 from .errors import Reporter, with_hint
 from .job import Settings
 from .machine import Machine
@@ -27,34 +27,76 @@ class Request:
     use_snapshot: bool = True
     counts: Path | None = None  # the file for the counted traffic
     grace_seconds: float = 0  # between SIGTERM at the time limit and the end of the machine
+    others: tuple[Machine, ...] = ()  # the other hosts of a cluster; the command runs on `machine`
+    slurm: bool = False  # a cluster, maybe of one host, on which Slurm runs
 
 
 def run(request: Request, inbox: SignalInbox, reporter: Reporter, fds: tuple[int, int, int] = (0, 1, 2)) -> int:
     """Returns the command's exit code, or minus the number of the signal that ended it."""
     deadline = time.monotonic() + request.timeout_seconds if request.timeout_seconds else None
-    guest_kernel = kernel.ensure(reporter)
-    emulator = qemu.find()
-    blueprint = vm.Blueprint(emulator, guest_kernel, initrd.build(guest_kernel.modules), request.machine)
-    for warning in qemu.checked_layout(request.machine).warnings:
-        reporter.warning(warning)
+    group = _cluster_of(request)
     with contextlib.ExitStack() as stack:
-        if request.counts:
-            counter = counting.prepare(request.machine, emulator, request.counts)
-            blueprint = replace(blueprint, counting=stack.enter_context(counter))
-        machine = stack.enter_context(
-            snapshot.ready_machine(
-                blueprint, request.machine.name, job.working_directory(), request.use_snapshot, reporter
+        first, *others = _started(request, group, stack, reporter)
+        beside = list(zip(group.hosts[1:], others, strict=True)) if group else []
+        for host, guest in beside:
+            settings = replace(request.settings, tty=False)
+            its_job = job.describe(
+                group.command_of(host), settings, host.machine.name, group.membership_of(host)
             )
-        )
-        stack.callback(_report_modes, machine, reporter)
+            stack.enter_context(cluster.Server(host, guest, its_job, inbox, reporter))
         if request.settings.tty:
             stack.enter_context(terminal.raw())
             inbox.watch_window_size()
         inbox.forwarding = True
-        relay = Relay(machine, inbox, reporter, deadline, fds, request.grace_seconds)
-        status = relay.run(job.describe(request.command, request.settings, request.machine.name))
-        _explain(status, machine, request.machine, reporter)
+        relay = Relay(first, inbox, reporter, deadline, fds, request.grace_seconds)
+        status = relay.run(_job_of_first(request, group))
+        _explain(status, first, request.machine, reporter)
+        for host, guest in beside:
+            _explain_memory(guest, host.machine, reporter)
     return status
+
+
+def _cluster_of(request: Request) -> cluster.Cluster | None:
+    if not request.others and not request.slurm:
+        return None
+    daemons = slurm.find() if request.slurm else None
+    return cluster.Cluster(cluster.hosts_of((request.machine, *request.others)), daemons)
+
+
+def _job_of_first(request: Request, group: cluster.Cluster | None) -> bytes:
+    name = request.machine.name
+    if group is None:
+        return job.describe(request.command, request.settings, name)
+    host = group.hosts[0]
+    return job.describe(group.command_of(host, request.command), request.settings, name, group.membership_of(host))
+
+
+def _started(
+    request: Request, group: cluster.Cluster | None, stack: contextlib.ExitStack, reporter: Reporter
+) -> list[vm.VirtualMachine]:
+    """The machine, or the machines of a cluster in their order, each waiting for its job until the stack ends."""
+    guest_kernel = kernel.ensure(reporter)
+    emulator = qemu.find()
+    machines = (request.machine, *request.others)
+    for warning in dict.fromkeys(text for each in machines for text in qemu.checked_layout(each).warnings):
+        reporter.warning(warning)
+    image = initrd.build(guest_kernel.modules)
+    blueprints = [vm.Blueprint(emulator, guest_kernel, image, each) for each in machines]
+    if request.counts:
+        counter = counting.prepare(request.machine, emulator, request.counts)
+        blueprints = [replace(each, counting=stack.enter_context(counter)) for each in blueprints]
+    if group:
+        qemu.require_network(emulator)
+        switch = stack.enter_context(network.Switch(len(group.hosts)))
+        blueprints = [replace(each, network_fd=switch.fd_of(number)) for number, each in enumerate(blueprints, 1)]
+    guests = []
+    for blueprint in blueprints:
+        guest = snapshot.ready_machine(
+            blueprint, blueprint.machine.name, job.working_directory(), request.use_snapshot, reporter
+        )
+        guests.append(stack.enter_context(guest))
+        stack.callback(_report_modes, guest, reporter)
+    return guests
 
 
 def _report_modes(machine: vm.VirtualMachine, reporter: Reporter) -> None:
@@ -77,6 +119,10 @@ def _explain(status: int, machine: vm.VirtualMachine, wanted: Machine, reporter:
     if known := quirks.SIGNAL_REASONS.get(-status):
         reason, hint = known
         reporter.warning(with_hint(f"the command died by {signal.Signals(-status).name}: {reason}", hint))
+    _explain_memory(machine, wanted, reporter)
+
+
+def _explain_memory(machine: vm.VirtualMachine, wanted: Machine, reporter: Reporter) -> None:
     if _OUT_OF_MEMORY in machine.console_text():
         size = wanted.memory_bytes >> 20
         hint = "increase lab.memory_bytes_per_node in the machine file"

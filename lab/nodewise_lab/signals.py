@@ -11,12 +11,29 @@ from .errors import Interrupted
 _FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
-class SignalInbox:
-    """Installs the handlers until the process ends."""
+class Inbox:
+    """Signals for a command in a guest; `fd` is readable while there are some."""
 
     def __init__(self) -> None:
-        self.forwarding = False
         self.fd, self._writer = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+
+    def put(self, number: int) -> None:
+        """Any thread may call it."""
+        os.write(self._writer, bytes((number,)))
+
+    def take(self) -> list[int]:
+        try:
+            return list(os.read(self.fd, 512))
+        except BlockingIOError:
+            return []
+
+
+class SignalInbox(Inbox):
+    """The signals to this process. Installs the handlers until the process ends."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.forwarding = False
         signal.set_wakeup_fd(self._writer, warn_on_full_buffer=False)
         for number in _FORWARDED:
             # Signals that nohup(1) or a shell's background job ignores stay ignored.
@@ -25,12 +42,6 @@ class SignalInbox:
 
     def watch_window_size(self) -> None:
         signal.signal(signal.SIGWINCH, self._handle)
-
-    def take(self) -> list[int]:
-        try:
-            return list(os.read(self.fd, 512))
-        except BlockingIOError:
-            return []
 
     def _handle(self, number: int, _: FrameType | None) -> None:
         if not self.forwarding and number != signal.SIGWINCH:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from . import quirks
+from . import network, quirks
 from .counting import Counting
 from .errors import RETRY_HINT, LabError
 from .kernel import Kernel
@@ -38,10 +38,13 @@ class Blueprint:
     initrd: bytes
     machine: Machine
     counting: Counting | None = None  # not a part of the snapshot
+    network_fd: int | None = None  # the host's cable in a cluster
 
     @property
     def identity(self) -> list[str]:
         options = [*machine_arguments(self.machine), *device_arguments(0, 0, 0, "/")]
+        if self.network_fd is not None:
+            options += network.device_arguments(0)
         return [self.qemu.version_text, *self.qemu.firmware, self.kernel.entry.key, *options]
 
 
@@ -57,7 +60,7 @@ class VirtualMachine:
         self._monitor = monitor
         # Only for root: a setuid program of root would stay on the host after the virtual machine.
         self.modes = ModeGuard() if os.geteuid() == 0 else None
-        counting = blueprint.counting
+        counting, cable = blueprint.counting, blueprint.network_fd
         with qemu_port, qemu_monitor, tempfile.TemporaryFile() as initrd:
             initrd.write(blueprint.initrd)
             initrd.flush()
@@ -69,10 +72,14 @@ class VirtualMachine:
                 ),
                 "-kernel", str(blueprint.kernel.image), "-initrd", f"/dev/fd/{initrd.fileno()}",
                 *device_arguments(*channels, work_directory),
+                *(network.device_arguments(cable) if cable is not None else ()),
                 *(("-incoming", "defer") if incoming else ()),
                 *(counting.arguments if counting else ()),
             ]  # fmt: skip
-            inherited = (*channels, initrd.fileno(), *((counting.machine_fd, counting.result_fd) if counting else ()))
+            inherited = (
+                *channels, initrd.fileno(), *((cable,) if cable is not None else ()),
+                *((counting.machine_fd, counting.result_fd) if counting else ()),
+            )  # fmt: skip
             self.process = self._start(command, inherited)
             try:
                 self.qmp = Qmp(monitor)  # QEMU answers once it has opened everything it inherited

@@ -53,15 +53,24 @@ std::string own_options(std::string_view launcher, const job_shape& shape) {
   return {};
 }
 
+/// The launcher's line that also binds the threads of OpenMP. Open MPI carries variables to other
+/// hosts only by -x; Hydra and Slurm carry all.
+std::string with_places(const std::string& line) {
+  constexpr std::string_view open_mpi = "mpirun ";
+  return line.starts_with(open_mpi)
+             ? fmt::format("{}-x OMP_PLACES=cores -x OMP_PROC_BIND=close {}", open_mpi,
+                           line.substr(open_mpi.size()))
+             : fmt::format("OMP_PLACES=cores OMP_PROC_BIND=close {}", line);
+}
+
 void add_binding(std::vector<fix>& into, std::string_view launcher, const job_shape& shape) {
   const launcher_words words = words_of(launcher);
   const bool is_doubtful = !launcher.empty() && !words.tried;
   const std::string_view doubt = is_doubtful ? " (not tried by the authors)" : "";
   const std::string own = own_options(launcher, shape);
   if (!own.empty()) {
-    const std::string places = shape.workers > 1 ? "OMP_PLACES=cores OMP_PROC_BIND=close " : "";
     into.push_back({fmt::format("with {} and OpenMP{}", words.name, doubt),
-                    fmt::format("{}{} ... PROGRAM", places, own)});
+                    fmt::format("{} ... PROGRAM", shape.workers > 1 ? with_places(own) : own)});
   }
   const std::string_view start = words.unbound_start;
   into.push_back({fmt::format("with nodewise{}", doubt),

@@ -31,7 +31,7 @@ constexpr std::array<launcher_row, 8> launchers = {{
      "FLUX_TASK_RANK",
      "FLUX_JOB_SIZE",
      "FLUX_JOB_ID"},
-    {{"slurm", "Slurm", "srun --cpu-bind=none"},
+    {{"slurm", "Slurm", "srun --cpu-bind=none", true},
      "SLURM_PROCID",
      "SLURM_STEP_NUM_TASKS",
      "SLURM_JOB_ID",

@@ -22,11 +22,11 @@ class Done(NamedTuple):
     err: str
 
 
-def in_guest(lines: list[str], machine: Path = FOUR_NODES) -> list[Done]:
-    """Runs each line by a shell of its own, one after the other, all in one guest."""
+def in_guest(lines: list[str], machine: Path = FOUR_NODES, options: tuple[str, ...] = ()) -> list[Done]:
+    """Runs each line by a shell of its own, one after the other, all in one guest (or cluster, by the options)."""
     server = ROOT / "tests/lab/lines_in_guest.py"
     path = f"{BUILD / 'bin'}:{os.environ['PATH']}"
-    result = run(PYTHON, "-IB", str(server), input=json.dumps(lines).encode(), machine=machine,
+    result = run(PYTHON, "-IB", str(server), input=json.dumps(lines).encode(), machine=machine, options=options,
                  env=os.environ | {"PATH": path}, timeout=900)
     if result.returncode != 0:
         raise AssertionError(f"{result.returncode}: {result.stdout!r} {result.stderr.decode()}")

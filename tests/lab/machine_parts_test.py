@@ -2,14 +2,17 @@
 """Parts of a virtual machine, and what guards the host from its QEMU: none is started."""
 
 import gzip
+import os
 import re
+import socket
 import struct
 import subprocess
 import unittest
 from pathlib import Path
 
 import lab
-from nodewise_lab import bzimage, counting, initrd, machine, modules, qemu, quirks
+from nodewise_lab import bzimage, cluster, counting, initrd, machine, modules, network, qemu, quirks
+from nodewise_lab.errors import LabError
 from nodewise_lab.layout import Slot, layout_of
 from nodewise_lab.machine import Machine, Node
 from nodewise_lab.modes import ModeGuard
@@ -61,7 +64,8 @@ class Board(unittest.TestCase):
 class Kernel(unittest.TestCase):
     def test_modules_in_the_order_of_their_dependencies(self):
         needs = {"virtio_pci": "virtio", "virtio_console": "virtio", "9p": "9pnet", "9pnet_virtio": "9pnet,virtio",
-                 "overlay": "", "virtio": "", "9pnet": ""}  # fmt: skip
+                 "overlay": "", "virtio": "", "9pnet": "", "virtio_net": "net_failover,virtio", "net_failover": "failover",
+                 "failover": ""}  # fmt: skip
         files = {name: b"\0depends=" + text.encode() + b"\0" for name, text in needs.items()}
         order = list(modules.load_order(files.get, builtin=set()))
         for name, text in needs.items():
@@ -149,6 +153,66 @@ class Counting(unittest.TestCase):
             said = re.search(rf"NODEWISE_MARKER_{name} (0x\w+)", header)[1]
             heard = re.search(rf"\bMARK_{name} = (0x\w+)", counter)[1]
             self.assertEqual(said, heard, name)
+
+
+class Network(unittest.TestCase):
+    """The switch of a cluster, with sockets in QEMU's place."""
+
+    def setUp(self) -> None:
+        self.switch = self.enterContext(network.Switch(3))
+        self.hosts = [socket.socket(fileno=os.dup(self.switch.fd_of(number))) for number in (1, 2, 3)]
+        for host in self.hosts:
+            self.addCleanup(host.close)
+            host.settimeout(10)
+
+    @staticmethod
+    def frame(to: int, text: bytes) -> bytes:
+        return bytes((0x52, 0x54, 0x00, 0x6E, 0x77, to)) + text
+
+    def expect_nothing(self, host: int) -> None:
+        self.hosts[host - 1].settimeout(0.3)
+        with self.assertRaises(TimeoutError):
+            self.hosts[host - 1].recv(2000)
+
+    def test_a_frame_goes_to_its_host_alone(self):
+        self.hosts[0].send(self.frame(2, b"to two"))
+        self.assertEqual(self.hosts[1].recv(2000), self.frame(2, b"to two"))
+        self.expect_nothing(3)
+        self.expect_nothing(1)
+
+    def test_a_broadcast_goes_to_all_others(self):
+        self.hosts[1].send(b"\xff" * 6 + b"to all")
+        for host in (0, 2):
+            self.assertEqual(self.hosts[host].recv(2000), b"\xff" * 6 + b"to all")
+        self.expect_nothing(2)
+
+    def test_frames_to_nobody_are_lost(self):
+        for number in (0, 4, 255):
+            self.hosts[0].send(self.frame(number, b"lost"))
+        self.hosts[0].send(b"x")
+        self.hosts[0].send(self.frame(2, b"after"))
+        self.assertEqual(self.hosts[1].recv(2000), b"x")
+        self.assertEqual(self.hosts[1].recv(2000), self.frame(2, b"after"))
+
+    def test_a_host_that_reads_slowly_gets_all_in_order_and_delays_no_other(self):
+        count = 2000
+        for number in range(count):
+            self.hosts[0].send(self.frame(2, b"%d" % number))
+        self.hosts[0].send(self.frame(3, b"meanwhile"))
+        self.assertEqual(self.hosts[2].recv(2000), self.frame(3, b"meanwhile"))
+        for number in range(count):
+            self.assertEqual(self.hosts[1].recv(2000), self.frame(2, b"%d" % number))
+
+    def test_a_cluster_needs_a_qemu_with_the_network(self):
+        with self.assertRaisesRegex(LabError, "7.2.0 or later is needed"):
+            qemu.require_network(qemu.Qemu("qemu", "version 6.2.0", (6, 2, 0), ()))
+
+    def test_hosts_know_one_another(self):
+        hosts = [cluster.Host(1, invented("0-3", "4-7")), cluster.Host(2, invented("0-3", threads=2))]
+        files = cluster.Cluster(hosts).membership_of(hosts[1]).files
+        self.assertEqual(files["/etc/hosts"], "10.0.0.1 host1\n10.0.0.2 host2\n")
+        self.assertIn("host1:8\nhost2:2\n", files.values())
+        self.assertIn("host1 slots=8\nhost2 slots=2\n", files.values())
 
 
 class Modes(unittest.TestCase):

@@ -23,8 +23,11 @@ PRINTS = {
     "nodewise topo --xml": r'<object type="NUMANode" os_index="3"',
     "nodewise run -C package:1.core:0 ./a": r"cpus 2\n",
 }
-# A process with memory on node 0.
-PROCESS = "numactl -m 0 sleep 300 & pid=$!; until grep -q heap /proc/$pid/maps; do sleep 0.05; done"
+# A process with memory on node 0. Before it is sleep, it is a copy of the shell, which has a heap, too.
+PROCESS = (
+    "numactl -m 0 sleep 300 & pid=$!; "
+    "until grep -q sleep /proc/$pid/comm && grep -q heap /proc/$pid/maps; do sleep 0.05; done"
+)
 
 
 def runnable(line):

@@ -1,7 +1,8 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // A rank of a job: its threads fill an array, or the first one alone does, and work. At its end it
-// prints what the kernel reports of it: each thread's mask, and the pages of the array by node.
+// prints what the kernel reports of it: its host, each thread's mask, and the pages of the array by
+// node.
 #define _GNU_SOURCE
 #include <omp.h>
 #include <sched.h>
@@ -21,7 +22,8 @@ static double own_time(void) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/// So long that every thread is seen at work, beside the first one, which may have filled the array.
+/// So long that every thread is seen at work, beside the first one, which may have filled the
+/// array.
 static void work(double seconds) {
   while (own_time() < seconds) {
   }
@@ -61,6 +63,17 @@ static void print_pages(char* array) {
   }
 }
 
+/// As the launcher says: Open MPI, MPICH, Slurm.
+static const char* rank(void) {
+  static const char* const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
+    if (getenv(names[i])) {
+      return getenv(names[i]);
+    }
+  }
+  return "0";
+}
+
 int main(int count, char** words) {
   const int alone = count > 1 && strcmp(words[1], "alone") == 0;
   static cpu_set_t masks[most_threads];
@@ -81,10 +94,10 @@ int main(int count, char** words) {
     work(enough);
     sched_getaffinity(0, sizeof masks[0], &masks[omp_get_thread_num()]);
   }
+  char host[65] = "";
+  gethostname(host, sizeof host - 1);
   flockfile(stdout);
-  printf("{\"rank\": %s, \"masks\": [", getenv("OMPI_COMM_WORLD_RANK") ? getenv("OMPI_COMM_WORLD_RANK")
-                                       : getenv("PMI_RANK")            ? getenv("PMI_RANK")
-                                                                       : "0");
+  printf("{\"rank\": %s, \"host\": \"%s\", \"masks\": [", rank(), host);
   for (int thread = 0; thread < omp_get_max_threads(); ++thread) {
     printf("%s", thread == 0 ? "" : ", ");
     print_mask(&masks[thread]);

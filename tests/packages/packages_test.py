@@ -33,7 +33,8 @@ class Wheel(unittest.TestCase):
         with zipfile.ZipFile(file) as archive:
             self.assertIsNone(archive.testzip())
             modes = {each.filename.partition(".data/")[2]: each.external_attr >> 16 for each in archive.infolist()}
-        for program in ("scripts/nodewise", "data/libexec/nodewise/nodewise-tool", "data/libexec/nodewise/lab/guest-init"):
+        for program in ("scripts/nodewise", "data/libexec/nodewise/nodewise-tool", "data/libexec/nodewise/lab/guest-init",
+                        "data/libexec/nodewise/lab/guest-remote"):
             self.assertTrue(modes[program] & 0o111, program)
         for part in (
             "lib/nodewise/libnodewise-agent.so",

@@ -8,16 +8,16 @@
 
 namespace nodewise::cli {
 
-inline constexpr auto run_flags =
-    join(std::array{&flags::cpunodebind, &flags::physcpubind, &flags::all_processors, &flags::bind,
-                    &flags::pin, &flags::threads, &flags::main_thread, &flags::places, &flags::smt,
-                    &flags::ranks_per},
-         flags::memory_placement,
-         std::array{&flags::numa_balancing, &flags::verify, &flags::show, &flags::hardware},
-         flags_of<run_forms>(),
-         std::array{&flags::output, &flags::strict, &flags::dry_run, &flags::for_launcher,
-                    &flags::quiet},
-         on_a_machine, std::array{&flags::on_no_count, &flags::on_counts}, every_verb);
+inline constexpr auto run_flags = join(
+    std::array{&flags::cpunodebind, &flags::physcpubind, &flags::all_processors, &flags::bind,
+               &flags::pin, &flags::threads, &flags::main_thread, &flags::places, &flags::smt,
+               &flags::ranks_per},
+    flags::memory_placement,
+    std::array{&flags::numa_balancing, &flags::verify, &flags::show, &flags::hardware},
+    flags_of<run_forms>(),
+    std::array{&flags::output, &flags::strict, &flags::dry_run, &flags::for_launcher,
+               &flags::quiet},
+    on_a_machine, std::array{&flags::on_slurm, &flags::on_no_count, &flags::on_counts}, every_verb);
 inline constexpr std::array run_examples = {
     example{"nodewise run -N 0 -m 0 ./solver",
             "use only processors and memory of node 0, as with numactl"},
