@@ -2,7 +2,9 @@
 """Several virtual machines as the hosts of a cluster: the network, the files, how it ends, MPI over it."""
 
 import hashlib
+import os
 import re
+import shutil
 import signal
 import subprocess
 import unittest
@@ -12,7 +14,7 @@ import lab
 from lab import BUILD, FOUR_NODES, TWO_NODES
 from lines import in_guest
 from nodewise_lab import machine
-from surveys import MPI_PROGRAM, MPIEXEC, MPIRUN, ClusterJobs, cluster_jobs
+from surveys import MPI_PROGRAM, MPIEXEC, MPIRUN, RANK, ClusterJobs, cluster_jobs
 
 REMOTE = BUILD / "libexec/nodewise/lab/guest-remote"
 MPI = f"{lab.PYTHON} -IB {MPI_PROGRAM}"
@@ -152,6 +154,15 @@ class Jobs(ClusterJobs):
         for job, result in zip(jobs, results, strict=True):
             with self.subTest(job[0]):
                 self.expect_findings(job, result)
+
+    def test_the_survey_in_the_readme(self):
+        line, shown = re.search(r"^\$ (nodewise run --on \S+ -- mpirun .*)\n((?:.*\n)*?)```$", (lab.ROOT / "README.md").read_text(), re.MULTILINE).groups()
+        program = shutil.copy(RANK, self.directory / "solver")
+        line = re.sub(r"\bmpirun ", f"{MPIRUN} ", line)
+        done = subprocess.run(["sh", "-c", line], cwd=self.directory, capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL,
+                              env=os.environ | {"PATH": f"{BUILD / 'bin'}:{os.environ['PATH']}", "COLUMNS": "80"})
+        self.assertEqual(done.stdout.count('"rank"'), 4, done.stdout)
+        self.assertEqual(re.sub(r"job \d+", "job", done.stderr), re.sub(r"job \d+", "job", shown), program)
 
 
 if __name__ == "__main__":

@@ -13,9 +13,10 @@ from pathlib import Path
 
 import lab
 from lab import BUILD, FOUR_NODES
-from lines import Done
+from lines import PROBE, Done
 from surveys import MPI_PROGRAM, RANK, ClusterJobs, cluster_jobs
 
+ALL_PROCESSORS = "salloc --quiet -N 2 --exclusive"
 BY_SLURM = "-N 2 --ntasks-per-node=2"
 
 
@@ -29,8 +30,8 @@ class OrdinaryUser(ClusterJobs):
         cls.user = pwd.getpwnam("nobody") if os.getuid() == 0 else pwd.getpwuid(os.getuid())
         for folder in ("bin", "lib", "libexec", "share"):
             shutil.copytree(BUILD / folder, cls.root / folder, ignore=shutil.ignore_patterns("__pycache__"))
-        files = (RANK, MPI_PROGRAM, FOUR_NODES, lab.ROOT / "tests/lab/lines_in_guest.py")
-        cls.rank, cls.mpi, cls.machine, cls.server = (shutil.copy(file, cls.root) for file in files)
+        files = (RANK, MPI_PROGRAM, FOUR_NODES, lab.ROOT / "tests/lab/lines_in_guest.py", PROBE)
+        cls.rank, cls.mpi, cls.machine, cls.server, cls.probe = (shutil.copy(file, cls.root) for file in files)
         cls.folder = cls.root / "work"
         cls.folder.mkdir()
         cache = lab.private_cache(cls.root)
@@ -74,6 +75,24 @@ class OrdinaryUser(ClusterJobs):
         for line, result in zip(again, results, strict=True):
             with self.subTest(line):
                 self.expect_findings((line, "host1, host2", "nothing"), result)
+
+
+    def test_lines_of_for_slurm_do_what_nodewise_run_does_under_srun(self):
+        cases = [(4, "--ranks-per node+memory --bind close"), (3, "--ranks-per node"), (8, "--ranks-per core --bind close")]
+        lines = []
+        for ranks, options in cases:
+            mode = "openmp" if "--bind" in options else "none"
+            program = f"sh -c 'echo $(hostname) $({self.probe} {mode})'"
+            line = f"nodewise run {options} --for slurm:{ranks} --dry-run {program}"
+            lines += [f"{line} > line; cat line >&2; {ALL_PROCESSORS} sh line",
+                      f"{ALL_PROCESSORS} srun --ntasks-per-node={ranks} --cpu-bind=none nodewise run {options} {program}"]
+        done = self.on_slurm(lines)
+        for (ranks, options), theirs, ours in zip(cases, done[::2], done[1::2], strict=True):
+            with self.subTest(options, ranks=ranks):
+                self.assertEqual((theirs.status, ours.status), (0, 0), (theirs, ours))
+                self.assertEqual(sorted(theirs.out.splitlines()), sorted(ours.out.splitlines()), theirs.err)
+                self.assertEqual(ours.err, "")
+                self.assertEqual(len(set(ours.out.splitlines())), 2 * ranks)
 
 
 class Refused(lab.LabTest):

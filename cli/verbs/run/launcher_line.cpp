@@ -280,7 +280,7 @@ int print_launcher_line(const invocation& given, const launch::run_options& opti
       fmt::format("# {}, {} on each host; the hosts must be like this one{}\n", words.name,
                   counted(ranks.size(), "rank"), words.tried ? "" : " (not tried by the authors)");
   if (wanted.launcher == "slurm") {
-    notes += "# The job must have all processors of its hosts (--exclusive).\n";
+    notes += "# For a job with all processors of its hosts: salloc --exclusive, sbatch --exclusive.\n";
   } else if (wanted.launcher == "openmpi" &&
              !line.starts_with(fmt::format("mpirun -n {} --map-by ppr:", ranks.size()))) {
     notes += "# For one host: with several, Open MPI fills the first one first.\n";
