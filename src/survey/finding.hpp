@@ -13,6 +13,7 @@ namespace nodewise::survey {
 
 /// In the order in which findings are shown.
 enum class fault {
+  other_shape,        ///< other numbers of hosts, ranks or threads than the user expects
   rank_failed,        ///< a rank ended by a signal or with another code than 0
   rank_missing,       ///< a rank without a record
   host_differs,       ///< hardware or settings are not those of most hosts

@@ -57,10 +57,9 @@ std::string own_options(std::string_view launcher, const job_shape& shape) {
 /// hosts only by -x; Hydra and Slurm carry all.
 std::string with_places(const std::string& line) {
   constexpr std::string_view open_mpi = "mpirun ";
-  return line.starts_with(open_mpi)
-             ? fmt::format("{}-x OMP_PLACES=cores -x OMP_PROC_BIND=close {}", open_mpi,
-                           line.substr(open_mpi.size()))
-             : fmt::format("OMP_PLACES=cores OMP_PROC_BIND=close {}", line);
+  return line.starts_with(open_mpi) ? fmt::format("{}-x OMP_PLACES=cores -x OMP_PROC_BIND=close {}",
+                                                  open_mpi, line.substr(open_mpi.size()))
+                                    : fmt::format("OMP_PLACES=cores OMP_PROC_BIND=close {}", line);
 }
 
 void add_binding(std::vector<fix>& into, std::string_view launcher, const job_shape& shape) {
@@ -75,6 +74,16 @@ void add_binding(std::vector<fix>& into, std::string_view launcher, const job_sh
   const std::string_view start = words.unbound_start;
   into.push_back({fmt::format("with nodewise{}", doubt),
                   fmt::format("{}{}{}", start, start.empty() ? "" : " ... ", our_options(shape))});
+}
+
+/// Which options decide how many ranks are on a host.
+std::string ranks_on_hosts_advice(std::string_view launcher) {
+  const std::string_view options =
+      launcher == "openmpi" ? " (--map-by ppr:N:node with N ranks on each host, and the host file)"
+      : launcher == "hydra" ? " (-ppn N with N ranks on each host, and -hosts)"
+      : launcher == "slurm" ? " (--nodes, --ntasks-per-node and --cpus-per-task)"
+                            : "";
+  return fmt::format("check the options of the launcher{}, and OMP_NUM_THREADS", options);
 }
 
 /// The most frequent of the values.
@@ -126,6 +135,9 @@ job_shape shape_of(const job& of) {
 std::vector<fix> fixes_of(fault what, std::string_view launcher, const job_shape& shape) {
   std::vector<fix> all;
   switch (what) {
+  case fault::other_shape:
+    all.push_back({ranks_on_hosts_advice(launcher), ""});
+    break;
   case fault::ranks_share:
   case fault::threads_share:
     if (shape.ranks * shape.workers > shape.cores) {

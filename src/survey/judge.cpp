@@ -248,7 +248,8 @@ void judge_network(const job& of, collected& into) {
 } // namespace
 
 std::string_view name_of(fault which) noexcept {
-  constexpr std::array<std::string_view, 12> names = {
+  constexpr std::array<std::string_view, 13> names = {
+      "the job is not as expected",
       "ranks failed",
       "ranks are missing",
       "hosts differ",

@@ -45,6 +45,22 @@ class Survey(CommandTest):
         self.assertIn(record["host"], os.uname().nodename)
         self.assertEqual(record["settings"]["kernel"], os.uname().release)
 
+    def test_other_counts_than_expected(self):
+        file = self.write(record_of(0, 2, "a", "0"), record_of(1, 2, "a", "1"))
+        self.expect(0, "survey", "--expect", "hosts=1,ranks=2,threads=1", str(file))
+        other = self.expect(1, "survey", "--expect", "hosts=2,ranks-per-host=1", str(file))
+        self.assertIn("1. the job is not as expected: 1 host, 2 expected; on a\n", other.stdout)
+        self.assertIn("2. the job is not as expected: 2 ranks on a host, 1 expected; on a\n", other.stdout)
+        self.assertIn("--nodes, --ntasks-per-node", other.stdout)
+        as_json = self.expect_json(1, "survey", "--json", "--expect", "hosts=2", str(file))
+        self.assertIsNone(conforms(as_json, "survey-1"))
+        self.assertEqual(as_json["findings"][0]["what"], "the job is not as expected")
+        before = self.expect(2, "survey", "--expect", "host=2", "--", "touch", str(self.folder / "ran"), env=ALONE, cwd=self.folder)
+        self.assertIn("--expect: the expected shape 'host=2': it is not hosts=N", before.stderr)
+        self.assertFalse((self.folder / "ran").exists())
+        self.expect(1, "survey", "-q", "--expect", "hosts=2", "--", *WORK, env=ALONE, cwd=self.folder)
+        self.expect(5, "survey", "-q", "--expect", "hosts=2", "--", "sh", "-c", "exit 5", env=ALONE, cwd=self.folder)
+
     def own_mask(self):
         text = Path("/proc/self/status").read_text()
         return re.search(r"Cpus_allowed_list:\s*(\S+)", text)[1]

@@ -25,6 +25,13 @@ inline constexpr flag job{.name = "job",
                           .group = group::selection,
                           .help = "show this job if the records belong to several"};
 
+inline constexpr flag expect{
+    .name = "expect",
+    .value = "COUNTS",
+    .group = group::selection,
+    .help = "exit with code 1 if the job has other counts: hosts=N, ranks=N, ranks-per-host=N, "
+            "threads=N (of each rank), joined by commas"};
+
 } // namespace flags
 
 struct surveyed_job; // in view.hpp

@@ -8,10 +8,11 @@
 
 namespace nodewise::cli {
 
-inline constexpr auto survey_flags = join(
-    std::array<flag_list, 3>{&flags::records, &flags::lines, &flags::job}, flags_of<survey_forms>(),
-    std::array<flag_list, 3>{&flags::output, &flags::strict, &flags::quiet}, on_a_machine,
-    every_verb);
+inline constexpr auto survey_flags =
+    join(std::array<flag_list, 4>{&flags::records, &flags::lines, &flags::job, &flags::expect},
+         flags_of<survey_forms>(),
+         std::array<flag_list, 3>{&flags::output, &flags::strict, &flags::quiet}, on_a_machine,
+         every_verb);
 inline constexpr std::array<excluded_pair, 1> survey_excludes = {
     {{&flags::records, &flags::lines}}};
 inline constexpr std::array survey_examples = {
@@ -19,6 +20,8 @@ inline constexpr std::array survey_examples = {
             "run a job, and show where its ranks, threads and pages were"},
     example{"srun nodewise survey --lines -- ./solver > job.out",
             "the same where hosts share no file system: the records are in the output"},
+    example{"nodewise survey --expect hosts=2,ranks-per-host=4 job.out",
+            "exit code 1 if the ranks are not four on each of two hosts"},
     example{"nodewise survey job.out", "show the job whose records are in this output"},
     example{"nodewise survey --strict --json nodewise-survey-4711.0",
             "for scripts: the job as JSON, and exit code 1 if something is wrong"},
@@ -29,7 +32,8 @@ inline constexpr std::array<verb_flag_text, 1> survey_texts = {
       "with -- PROGRAM, if the program itself ended with 0"}}};
 inline constexpr auto survey_codes = join(
     std::array<verb_exit, 3>{
-        {{exit_code::check_failed, "with --strict, something is wrong with the job"},
+        {{exit_code::check_failed,
+          "with --strict, something is wrong with the job; with --expect, it has other counts"},
          {exit_code::bad_input, "there is no record, or the records belong to several jobs"},
          {exit_code::refused}}},
     codes_of_program);

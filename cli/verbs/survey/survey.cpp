@@ -16,6 +16,7 @@
 #include "cli/verbs/survey/flags.hpp"
 #include "cli/verbs/survey/record.hpp"
 #include "cli/verbs/survey/view.hpp"
+#include "survey/expected.hpp"
 #include "survey/lines.hpp"
 #include "sys/programs.hpp"
 
@@ -45,7 +46,8 @@ class records_of_job {
   }
 
   /// Throws `error` (input) without a record, or with those of several jobs.
-  [[nodiscard]] surveyed_job judged(const std::optional<std::string_view>& job) {
+  [[nodiscard]] surveyed_job judged(const std::optional<std::string_view>& job,
+                                    const survey::expected_shape& expected) {
     finder_.finish();
     if (builder_.empty() && !finder_.problems().empty()) {
       throw error(error_kind::input, "the records of a job", finder_.problems().front(),
@@ -55,7 +57,8 @@ class records_of_job {
     const auto& damaged = finder_.problems();
     made.what.problems.insert(made.what.problems.end(), damaged.begin(), damaged.end());
     made.shape = survey::shape_of(made.what);
-    made.findings = survey::judge(made.what);
+    made.findings = survey::judge_shape(made.what, expected);
+    std::ranges::move(survey::judge(made.what), std::back_inserter(made.findings));
     return made;
   }
 
@@ -79,8 +82,18 @@ class records_of_job {
   }};
 };
 
-bool is_flawless(const surveyed_job& job) {
-  return job.findings.empty() && job.what.problems.empty();
+survey::expected_shape read_expected(const invocation& given) {
+  const auto text = given.text(flags::expect);
+  return text ? for_option(flags::expect, [&] { return survey::parse_expected_shape(*text); })
+              : survey::expected_shape{};
+}
+
+/// Whether --expect or --strict asks for exit code 1.
+bool is_refused(const invocation& given, const surveyed_job& job) {
+  const bool is_other =
+      !job.findings.empty() && job.findings.front().what == survey::fault::other_shape;
+  return is_other ||
+         (given.has(flags::strict) && !(job.findings.empty() && job.what.problems.empty()));
 }
 
 /// The job's name as a part of a file name.
@@ -153,7 +166,7 @@ void print_lines(const survey::rank_record& record) {
   }
 }
 
-[[noreturn]] void run_rank(const invocation& given) {
+[[noreturn]] void run_rank(const invocation& given, const survey::expected_shape& expected) {
   const survey::launched_rank launched = survey::find_launched_rank(process_environment);
   const std::string folder = folder_of(given, launched.job);
   if (!given.has(flags::lines)) {
@@ -164,7 +177,7 @@ void print_lines(const survey::rank_record& record) {
     sys::end_as(found.end);
   }
   const survey::rank_record& record = found.record;
-  bool flawless = true;
+  bool refused = false;
   if (given.has(flags::lines)) {
     print_lines(record);
   } else {
@@ -172,8 +185,8 @@ void print_lines(const survey::rank_record& record) {
     if (shows_the_job(folder, record)) {
       records_of_job all;
       all.add(folder);
-      const surveyed_job job = all.judged(record.job);
-      flawless = is_flawless(job);
+      const surveyed_job job = all.judged(record.job, expected);
+      refused = is_refused(given, job);
       write_form(given, survey_forms, job);
       if (!given.has(flags::quiet) && given.selected_form() == nullptr) {
         write_error(survey_text(job, style_of(STDERR_FILENO, given)));
@@ -183,7 +196,7 @@ void print_lines(const survey::rank_record& record) {
                               record.rank, shell_word(folder)));
     }
   }
-  if (!flawless && given.has(flags::strict) && found.end.wait_status == 0) {
+  if (refused && found.end.wait_status == 0) {
     ::_exit(exit_code::check_failed);
   }
   sys::end_as(found.end);
@@ -198,16 +211,17 @@ int survey(const invocation& given) {
                                        : "it takes either records or a program to run",
                 "write mpirun nodewise survey -- PROGRAM, then nodewise survey DIR");
   }
+  const survey::expected_shape expected = read_expected(given);
   check_output(given);
   if (!given.program.empty()) {
-    run_rank(given);
+    run_rank(given, expected);
   }
   records_of_job all;
   std::ranges::for_each(given.operands, [&](std::string_view name) { all.add(std::string(name)); });
-  const surveyed_job job = all.judged(given.text(flags::job));
+  const surveyed_job job = all.judged(given.text(flags::job), expected);
   show_result(given, survey_forms, job,
               [&](const report::style& how) { return survey_text(job, how); });
-  return given.has(flags::strict) && !is_flawless(job) ? exit_code::check_failed : exit_code::ok;
+  return is_refused(given, job) ? exit_code::check_failed : exit_code::ok;
 }
 
 } // namespace nodewise::cli::verbs
