@@ -27,7 +27,6 @@ namespace nodewise::cli {
 namespace {
 
 constexpr std::string_view to_standard_output = "-";
-constexpr char between_hosts = '+';
 
 /// An unnamed file that the runner inherits and writes through its descriptor number.
 class inherited_file {
@@ -62,6 +61,23 @@ class inherited_file {
  private:
   int descriptor_;
 };
+
+std::vector<std::string> words_with_options(const invocation& given,
+                                            const std::vector<std::string>& machines,
+                                            const char* grace_seconds) {
+  std::vector<std::string> words = {"run"};
+  for (const auto& part : {machines, runner_options(given)}) {
+    words.insert(words.end(), part.begin(), part.end());
+  }
+  if (::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1) {
+    words.emplace_back("--tty");
+  }
+  if (grace_seconds != nullptr) {
+    words.insert(words.end(), {"--grace", grace_seconds});
+  }
+  words.emplace_back("--");
+  return words;
+}
 
 /// Standard input restarts at `input_begin` if it is a file; otherwise it is empty.
 void discard_output(off_t input_begin) {
@@ -140,14 +156,7 @@ std::vector<topology> hosts_of_on(const invocation& given, const paths& from) {
     throw error(error_kind::usage, fmt::format("--on {}", where), "it takes lab:MACHINE",
                 "write for example --on lab:4x2; `nodewise lab list` lists the machines");
   }
-  std::vector<topology> hosts;
-  for (std::size_t begin = prefix.size(); begin <= where.size();) {
-    const std::size_t end = std::min(where.find(between_hosts, begin), where.size());
-    hosts.push_back(for_option(
-        flags::on, [&] { return read_lab_machine(where.substr(begin, end - begin), from); }));
-    begin = end + 1;
-  }
-  return hosts;
+  return for_option(flags::on, [&] { return read_lab_hosts(where.substr(prefix.size()), from); });
 }
 
 topology machine_of_on(const invocation& given, const paths& from) {
@@ -162,31 +171,23 @@ topology machine_of_on(const invocation& given, const paths& from) {
   return std::move(hosts.front());
 }
 
-std::vector<std::string> runner_words(const invocation& given, std::span<const topology> hosts) {
-  std::vector<std::string> words = runner_words(given, hosts.front().machine());
-  std::vector<std::string> others;
-  for (const topology& host : hosts.subspan(1)) {
-    others.insert(others.end(), {"--host", machine_file_for_runner(host.machine())});
+std::vector<std::string> host_words(std::span<const topology> hosts) {
+  std::vector<std::string> words;
+  for (const topology& host : hosts) {
+    words.insert(words.end(),
+                 {words.empty() ? "--machine" : "--host", machine_file_for_runner(host.machine())});
   }
-  words.insert(std::prev(words.end()), others.begin(), others.end()); // before the "--"
   return words;
+}
+
+std::vector<std::string> runner_words(const invocation& given, std::span<const topology> hosts) {
+  return words_with_options(given, host_words(hosts), nullptr);
 }
 
 std::vector<std::string> runner_words(const invocation& given, const machine& what,
                                       const char* grace_seconds) {
-  std::vector<std::string> words = {"run", "--machine", machine_file_for_runner(what)};
-  const std::vector<std::string> options = runner_options(given);
-  words.insert(words.end(), options.begin(), options.end());
-  if (::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1) {
-    words.emplace_back("--tty");
-  }
-  if (grace_seconds != nullptr) {
-    words.insert(words.end(), {"--grace", grace_seconds});
-  }
-  words.emplace_back("--");
-  return words;
+  return words_with_options(given, {"--machine", machine_file_for_runner(what)}, grace_seconds);
 }
-
 std::vector<std::string> with_command(std::vector<std::string> runner, const paths& from,
                                       const std::vector<std::string>& inside) {
   runner.push_back(from.command());

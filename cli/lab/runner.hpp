@@ -45,6 +45,9 @@ namespace nodewise::cli {
 /// and (input) if a --plan file cannot be followed.
 void check_plan_for_lab(const invocation& given);
 
+/// The runner's words for these hosts: a machine, or the hosts of a cluster.
+[[nodiscard]] std::vector<std::string> host_words(std::span<const topology> hosts);
+
 /// "run --machine ... --": the runner's own arguments for --on on this machine; the command
 /// follows. With `grace_seconds`, a command that reaches the time limit is asked to end and has
 /// this long to do so.

@@ -3,6 +3,7 @@
 
 import hashlib
 import os
+import pty
 import re
 import shutil
 import signal
@@ -119,6 +120,18 @@ class Command(lab.LabTest):
         done = self.nodewise("run", "--on", "lab:1x2+2x1", "--", "sh", "-c", f"hostname; {REMOTE} host2 hostname")
         self.assertEqual((done.returncode, done.stdout), (0, "host1\nhost2\n"), done.stderr)
         self.assertNotIn("Memory traffic", done.stderr)
+
+    def test_a_shell(self):
+        own = self.directory / "shell"
+        own.write_text(f"#!/bin/sh\nhostname; {REMOTE} host2 hostname; tty; exit 5\n")
+        own.chmod(0o755)
+        ours, theirs = pty.openpty()
+        self.addCleanup(os.close, ours)
+        process = subprocess.Popen([BUILD / "bin/nodewise", "lab", "shell", "1x2+2x1"], stdin=theirs, stdout=theirs, stderr=theirs,
+                                   env=os.environ | {"SHELL": str(own)})
+        os.close(theirs)
+        self.assertEqual(process.wait(300), 5)
+        self.assertIn(b"host1\r\nhost2\r\n/dev/pts/0\r\n", os.read(ours, 65536))
 
     def test_what_needs_one_machine_refuses_a_cluster(self):
         for words in (["topo"], ["doctor"], ["profile", "--", "true"], ["lab", "check", "--min-local", "0.9", "--", "true"]):

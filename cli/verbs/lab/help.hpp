@@ -19,7 +19,8 @@ inline constexpr std::array lab_actions = {
     action{"describe", "MACHINE",
            "draw the machine that the virtual one stands for, and list where its bandwidths and "
            "latencies come from"},
-    action{"shell", "MACHINE", "open a shell in a virtual machine"},
+    action{"shell", "MACHINE[+MACHINE]...",
+           "open a shell in a virtual machine, or on the first host of a cluster"},
     action{"selftest", "MACHINE", "boot a machine and compare it with its machine file"},
     action{"check", "-- PROGRAM",
            "run a program on the machine that --on names, and count its memory traffic; exit code "

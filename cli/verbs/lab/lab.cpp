@@ -23,8 +23,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// The machine that the one word after the action names.
-topology named_machine(const invocation& given, const paths& from) {
+/// The one word after the action, which names a machine or a cluster.
+std::string_view machine_word(const invocation& given) {
   if (given.operands.size() != 2) {
     const std::string action = "nodewise lab " + given.operands.front();
     throw error(error_kind::usage, action,
@@ -33,7 +33,11 @@ topology named_machine(const invocation& given, const paths& from) {
   }
   std::string_view name = given.operands[1];
   name.remove_prefix(name.starts_with("lab:") ? 4 : 0);
-  return read_lab_machine(name, from);
+  return name;
+}
+
+topology named_machine(const invocation& given, const paths& from) {
+  return read_lab_machine(machine_word(given), from);
 }
 
 ordered_json list_json(const paths& from) {
@@ -84,11 +88,12 @@ int describe(const invocation& given, const paths& from) {
 
 [[noreturn]] int shell(const invocation& given, const paths& from) {
   const char* const own = std::getenv("SHELL");
-  std::vector<std::string> command = {"run", "--machine",
-                                      machine_file_for_runner(named_machine(given, from).machine()),
-                                      "--timeout", "0"}; // the default; a later option overrides it
-  const std::vector<std::string> options = runner_options(given);
-  command.insert(command.end(), options.begin(), options.end());
+  std::vector<std::string> command = {"run"};
+  const std::vector<topology> hosts = read_lab_hosts(machine_word(given), from);
+  const std::vector<std::string> no_limit = {"--timeout", "0"}; // a later option overrides it
+  for (const auto& part : {host_words(hosts), no_limit, runner_options(given)}) {
+    command.insert(command.end(), part.begin(), part.end());
+  }
   command.insert(command.end(), {"--tty", "--", own != nullptr ? own : "/bin/sh"});
   start_runner(from, std::move(command));
 }
