@@ -12,12 +12,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/numbers.hpp"
-#include "cli/frame/result.hpp"
 #include "cli/frame/terminal.hpp"
 #include "cli/machine/source.hpp"
-#include "cli/prediction/predicted.hpp"
 #include "cli/start/flags.hpp"
-#include "cli/traffic/view.hpp"
 #include "plan/plan_json.hpp"
 #include "report/envelope.hpp"
 #include "topology/machine_json.hpp"
@@ -25,42 +22,6 @@
 namespace nodewise::cli {
 
 namespace {
-
-constexpr std::string_view to_standard_output = "-";
-
-/// An unnamed file that the runner inherits and writes through its descriptor number.
-class inherited_file {
- public:
-  inherited_file() : descriptor_(::memfd_create("counts", 0)) {
-    if (descriptor_ < 0) {
-      throw error(error_kind::system, "cannot create a file for the traffic count", "",
-                  "check the limits of memory and of open files", errno);
-    }
-  }
-  inherited_file(const inherited_file&) = delete;
-  inherited_file& operator=(const inherited_file&) = delete;
-  ~inherited_file() { ::close(descriptor_); }
-
-  [[nodiscard]] std::string name() const { return fmt::format("/proc/self/fd/{}", descriptor_); }
-  [[nodiscard]] std::string read() const {
-    std::string text;
-    std::array<char, 1 << 16> part{};
-    for (;;) {
-      const ssize_t got =
-          ::pread(descriptor_, part.data(), part.size(), static_cast<off_t>(text.size()));
-      if (got < 0 && errno == EINTR) {
-        continue;
-      }
-      if (got <= 0) { // a partial file is later detected as cut off
-        return text;
-      }
-      text.append(part.data(), static_cast<std::size_t>(got));
-    }
-  }
-
- private:
-  int descriptor_;
-};
 
 std::vector<std::string> words_with_options(const invocation& given,
                                             const std::vector<std::string>& machines,
@@ -77,17 +38,6 @@ std::vector<std::string> words_with_options(const invocation& given,
   }
   words.emplace_back("--");
   return words;
-}
-
-/// Standard input restarts at `input_begin` if it is a file; otherwise it is empty.
-void discard_output(off_t input_begin) {
-  const int nothing = ::open("/dev/null", O_RDWR);
-  if (input_begin < 0 || ::lseek(STDIN_FILENO, input_begin, SEEK_SET) < 0) {
-    ::dup2(nothing, STDIN_FILENO);
-  }
-  ::dup2(nothing, STDOUT_FILENO);
-  ::dup2(nothing, STDERR_FILENO);
-  ::close(nothing);
 }
 
 } // namespace
@@ -180,8 +130,9 @@ std::vector<std::string> host_words(std::span<const topology> hosts) {
   return words;
 }
 
-std::vector<std::string> runner_words(const invocation& given, std::span<const topology> hosts) {
-  return words_with_options(given, host_words(hosts), nullptr);
+std::vector<std::string> runner_words(const invocation& given, std::span<const topology> hosts,
+                                      const char* grace_seconds) {
+  return words_with_options(given, host_words(hosts), grace_seconds);
 }
 
 std::vector<std::string> runner_words(const invocation& given, const machine& what,
@@ -220,82 +171,6 @@ void start_runner(const paths& from, std::vector<std::string> arguments) {
   const int failed = sys::execute(command);
   throw error(error_kind::system, "starting the lab with " + python, "it could not be started",
               "install Python 3.11 or later: apt install python3", failed);
-}
-
-bool counted_run::lab_failed() const noexcept {
-  const int code = end.exit_code();
-  const bool of_runner = code >= exit_code::time_limit && code <= exit_code::not_found;
-  // From the command inside, which rejected its arguments before any program started.
-  const bool of_launcher = code >= exit_code::usage && code <= exit_code::refused;
-  return counts.empty() && (of_runner || of_launcher);
-}
-
-traffic::counts counted_run::read() const {
-  traffic::counts found = traffic::read_counts(counts);
-  if (found.refused) {
-    throw error(error_kind::input, "the traffic count",
-                "the counter's own test failed: " + *found.refused,
-                "run it again; `nodewise run --on-no-count` runs it without counting");
-  }
-  return found;
-}
-
-counted_run run_counted(const paths& from, std::vector<std::string> arguments,
-                        std::optional<off_t> silent_from) {
-  const inherited_file file;
-  const auto separator = std::ranges::find(arguments, "--");
-  arguments.insert(separator, {"--count", file.name(), "--count-when-told"});
-  counted_run run;
-  run.end = sys::run_child([&] {
-    if (silent_from) {
-      discard_output(*silent_from);
-    }
-    start_runner(from, std::move(arguments));
-  });
-  run.counts = file.read();
-  return run;
-}
-
-nlohmann::ordered_json guest_settings(const invocation& given, const traffic::counts& of) {
-  // The defaults are those of the runner: lab/nodewise_lab/cli.py.
-  return {{"kernel", "unavailable"},
-          {"page_bytes", of.page_bytes},
-          {"numa_balancing", given.text(flags::on_numa_balancing).value_or("0")},
-          {"thp", given.text(flags::on_thp).value_or("madvise")},
-          {"thp_defrag", "unavailable"},
-          {"virtual", "QEMU"}};
-}
-
-void check_traffic_output(const invocation& given) {
-  const auto where = given.text(flags::on_counts);
-  if (where && *where != to_standard_output) {
-    check_file(flags::on_counts, *where);
-  }
-}
-
-int report_traffic(const counted_run& run, const machine& on, const invocation& given) {
-  if (run.lab_failed()) {
-    return exit_code::ok; // the run ends with the runner's status, not this one
-  }
-  const auto where = given.text(flags::on_counts);
-  try {
-    const traffic::summary found = traffic::summarise(run.read());
-    if (!given.has(flags::quiet)) {
-      const report::style how = style_of(STDERR_FILENO, given);
-      write_error(traffic_text(found, how,
-                               predicted_text(predict_parts(found.all, found.judged, on), how)));
-    }
-    if (where) {
-      const std::string text =
-          report::json_text(traffic_json(found, on, guest_settings(given, found.all)));
-      *where == to_standard_output ? write_out(text)
-                                   : write_to_file(flags::on_counts, *where, text);
-    }
-  } catch (const error& e) {
-    write_error(report::error_text(e, style_of(STDERR_FILENO, given)));
-    return where ? exit_code_of(e.kind()) : exit_code::ok;
-  }
-  return exit_code::ok;
 }
 
 } // namespace nodewise::cli

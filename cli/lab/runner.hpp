@@ -1,24 +1,17 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
-// The lab's runner is a separate Python program; these functions start it, count the program's
-// memory traffic, and report on the counts file that it leaves.
+// The lab's runner is a separate Python program; these functions start it.
 #pragma once
 
 #include <span>
 #include <string>
 #include <vector>
 
-#include <sys/types.h>
-
-#include <nlohmann/json_fwd.hpp>
-
 #include <nodewise/machine.hpp>
 #include <nodewise/topology.hpp>
 
 #include "cli/frame/invocation.hpp"
 #include "cli/frame/paths.hpp"
-#include "sys/programs.hpp"
-#include "traffic/counts.hpp"
 
 namespace nodewise::cli {
 
@@ -56,7 +49,8 @@ void check_plan_for_lab(const invocation& given);
 
 /// The same for a cluster of these hosts; the command runs on the first.
 [[nodiscard]] std::vector<std::string> runner_words(const invocation& given,
-                                                    std::span<const topology> hosts);
+                                                    std::span<const topology> hosts,
+                                                    const char* grace_seconds = nullptr);
 
 /// The runner's arguments, then the command inside the machine: `nodewise` with these arguments.
 [[nodiscard]] std::vector<std::string> with_command(std::vector<std::string> runner,
@@ -65,36 +59,5 @@ void check_plan_for_lab(const invocation& given);
 
 /// Replaces this process with the runner. Throws `error` (system) if it cannot be started.
 [[noreturn]] void start_runner(const paths& from, std::vector<std::string> arguments);
-
-struct counted_run {
-  sys::child_end end; ///< of the runner, which exits as the command does
-  std::string counts; ///< the counts file as far as it was written
-
-  /// Whether the runner itself failed; it has then printed its own error.
-  [[nodiscard]] bool lab_failed() const noexcept;
-  /// Throws `error` (input) if there is no usable count: nothing written, cut off, damaged or
-  /// refused.
-  [[nodiscard]] traffic::counts read() const;
-};
-
-/// Starts the runner with these words (`runner_words`, then the command) and waits for its end.
-/// Throws `error` (system) if it cannot be started; the child process throws it as well. With
-/// `silent_from`, the command's output is discarded, and standard input restarts there if it is a
-/// file; otherwise it is empty.
-[[nodiscard]] counted_run run_counted(const paths& from, std::vector<std::string> arguments,
-                                      std::optional<off_t> silent_from = {});
-
-/// The `settings` of a counted run: those of the virtual machine, as far as they are known on the
-/// host.
-[[nodiscard]] nlohmann::ordered_json guest_settings(const invocation& given,
-                                                    const traffic::counts& of);
-
-/// Call before a run. Throws if the file that --on-counts names cannot be written.
-void check_traffic_output(const invocation& given);
-/// Call after a run. Prints the report on standard error unless --quiet is given, and writes the
-/// JSON where --on-counts says. Errors are printed. Returns 0 unless --on-counts was given and the
-/// report failed.
-[[nodiscard]] int report_traffic(const counted_run& run, const machine& on,
-                                 const invocation& given);
 
 } // namespace nodewise::cli

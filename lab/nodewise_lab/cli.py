@@ -130,8 +130,9 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     add("--env", action="append", default=[], metavar="NAME=VALUE", help="set a variable for the command; repeatable")
     add("--tty", action="store_true", help="give the command a terminal")
     add(
-        "--count", type=Path, metavar="FILE",
-        help="count memory traffic and write it to FILE (format: share/doc/nodewise/formats.md, 'counts')",
+        "--count", action="append", default=[], type=Path, metavar="FILE",
+        help="count memory traffic and write it to FILE (format: share/doc/nodewise/formats.md, 'counts'); "
+        "in a cluster, once for each host",
     )  # fmt: skip
     add("--count-when-told", action="store_true", help="start to count when the command announces its program")
     parser.set_defaults(action=_run)
@@ -149,14 +150,14 @@ def _run(options: argparse.Namespace, command: list[str], inbox: SignalInbox, re
         count=("announced" if options.count_when_told else "command") if options.count else "",
         environment=_environment(options.env),
     )
-    if options.count and (options.host or options.slurm):
-        hint = "leave out --count"
-        raise LabError("cannot count the traffic of a cluster", "the lab counts on one machine only", hint)
+    if options.count and len(options.count) != 1 + len(options.host):
+        answered = f"--count is there {len(options.count)} times, for {1 + len(options.host)} hosts"
+        raise LabError("cannot count the traffic of a cluster", answered, "give --count once for each host")
     wanted = machine.load(options.machine)
     others = tuple(machine.load(file) for file in options.host)
     use_snapshot = not options.no_snapshot
     request = Request(
-        wanted, command, settings, options.timeout, use_snapshot, options.count, options.grace, others, options.slurm
+        wanted, command, settings, options.timeout, use_snapshot, tuple(options.count), options.grace, others, options.slurm
     )
     return run(request, inbox, reporter)
 

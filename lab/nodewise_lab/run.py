@@ -25,7 +25,7 @@ class Request:
     settings: Settings = field(default_factory=Settings)
     timeout_seconds: float = 0  # 0: none
     use_snapshot: bool = True
-    counts: Path | None = None  # the file for the counted traffic
+    counts: tuple[Path, ...] = ()  # the files for the counted traffic, one for each host; empty: do not count
     grace_seconds: float = 0  # between SIGTERM at the time limit and the end of the machine
     others: tuple[Machine, ...] = ()  # the other hosts of a cluster; the command runs on `machine`
     slurm: bool = False  # a cluster, maybe of one host, on which Slurm runs
@@ -39,7 +39,8 @@ def run(request: Request, inbox: SignalInbox, reporter: Reporter, fds: tuple[int
         first, *others = _started(request, group, stack, reporter)
         beside = list(zip(group.hosts[1:], others, strict=True)) if group else []
         for host, guest in beside:
-            settings = replace(request.settings, tty=False)
+            # What a launcher starts there does not announce itself.
+            settings = replace(request.settings, tty=False, count="command" if request.counts else "")
             its_job = job.describe(
                 group.command_of(host), settings, host.machine.name, group.membership_of(host)
             )
@@ -83,8 +84,11 @@ def _started(
     image = initrd.build(guest_kernel.modules)
     blueprints = [vm.Blueprint(emulator, guest_kernel, image, each) for each in machines]
     if request.counts:
-        counter = counting.prepare(request.machine, emulator, request.counts)
-        blueprints = [replace(each, counting=stack.enter_context(counter)) for each in blueprints]
+        counters = [
+            stack.enter_context(counting.prepare(machine, emulator, file))
+            for machine, file in zip(machines, request.counts, strict=True)
+        ]
+        blueprints = [replace(each, counting=counter) for each, counter in zip(blueprints, counters, strict=True)]
     if group:
         qemu.require_network(emulator)
         switch = stack.enter_context(network.Switch(len(group.hosts)))

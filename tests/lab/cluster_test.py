@@ -2,16 +2,21 @@
 """Several virtual machines as the hosts of a cluster: the network, the files, how it ends, MPI over it."""
 
 import hashlib
+import json
 import os
 import pty
 import re
 import shutil
 import signal
 import subprocess
+import sys
 import unittest
 from pathlib import Path
 
 import lab
+
+sys.path.insert(0, str(lab.ROOT / "tests/cli"))
+from command import conforms
 from lab import BUILD, FOUR_NODES, TWO_NODES
 from lines import in_guest
 from nodewise_lab import machine
@@ -19,6 +24,7 @@ from surveys import MPI_PROGRAM, MPIEXEC, MPIRUN, RANK, ClusterJobs, cluster_job
 
 REMOTE = BUILD / "libexec/nodewise/lab/guest-remote"
 MPI = f"{lab.PYTHON} -IB {MPI_PROGRAM}"
+FIRST_TOUCH = BUILD / "examples/first-touch/first-touch"
 SECOND = ("--host", str(FOUR_NODES))
 
 
@@ -134,7 +140,7 @@ class Command(lab.LabTest):
         self.assertIn(b"host1\r\nhost2\r\n/dev/pts/0\r\n", os.read(ours, 65536))
 
     def test_what_needs_one_machine_refuses_a_cluster(self):
-        for words in (["topo"], ["doctor"], ["profile", "--", "true"], ["lab", "check", "--min-local", "0.9", "--", "true"]):
+        for words in (["topo"], ["doctor"], ["profile", "--", "true"], ["tune", "--", "true"]):
             with self.subTest(words):
                 at = words.index("--") if "--" in words else len(words)
                 done = self.nodewise(*words[:at], "--on", "lab:1x2+2x1", *words[at:])
@@ -147,9 +153,47 @@ class Command(lab.LabTest):
                 done = self.nodewise("run", "--on", where, "--", "true")
                 self.assertEqual(done.returncode, 2)
                 self.assertIn(f"the machine {why}: ", done.stderr)
-        done = self.nodewise("run", "--on", "lab:1x2+1x2", "--on-counts", "-", "--", "true")
+        done = self.nodewise("run", "--on", "lab:1x2+1x2", "--on-slurm", "--on-counts", "-", "--", "true")
         self.assertEqual(done.returncode, 2)
-        self.assertIn("the lab counts on one machine only", done.stderr)
+        self.assertIn("Slurm's daemons start the ranks", done.stderr)
+        done = self.nodewise("lab", "check", "--on", "lab:1x2+1x2", "--min-local", "0.9", "-o", "x.sarif", "--", "true")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--sarif with a cluster", done.stderr)
+
+
+class Counts(lab.LabTest):
+    """The traffic of each host: ranks with two threads on cores of one node, whose memory is there or, on host2, elsewhere."""
+
+    JOB = f"{MPIEXEC} -n 4 -ppn 2 -bind-to core:2 sh -c '[ $(hostname) = host1 ] || set -- {{}}; exec $* {FIRST_TOUCH} 4 3'"
+    CLUSTER = "lab:opteron-4x2+opteron-4x2"
+
+    def nodewise(self, words, on_host2):
+        return subprocess.run(["sh", "-c", f"{BUILD / 'bin/nodewise'} {words} -- {self.JOB.format(on_host2)}"], cwd=self.directory, text=True,
+                              capture_output=True, stdin=subprocess.DEVNULL, env=os.environ | {"OMP_NUM_THREADS": "2"}, check=False)
+
+    def test_of_each_host(self):
+        done = self.nodewise(f"run --on {self.CLUSTER} --on-counts counts.json", "numactl -m 3")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        result = json.loads((self.directory / "counts.json").read_text())
+        self.assertIsNone(conforms(result, "cluster-traffic-1"))
+        self.assertEqual([host["host"] for host in result["hosts"]], ["host1", "host2"])
+        arrays = [[each for each in host["traffic"]["sites"] if each["name"].startswith("usual.c:")] for host in result["hosts"]]
+        for host, local in zip(arrays, (1, 0), strict=True):
+            self.assertEqual(len(host), 3)
+            for each in host:
+                self.assertAlmostEqual(each["use"]["local"], local, delta=0.01)
+        self.assertLess(done.stderr.index("host1, opteron-4x2\n"), done.stderr.index("host2, opteron-4x2\n"))
+
+    def test_a_check_judges_the_whole_job(self):
+        good = self.nodewise(f"lab check --on {self.CLUSTER} --min-local 0.95", "")
+        self.assertEqual(good.returncode, 0, good.stderr)
+        self.assertEqual(re.findall(r"^nodewise lab check: (host\d: \w+):", good.stdout, re.MULTILINE), ["host1: passed", "host2: passed"])
+        bad = self.nodewise(f"lab check --on {self.CLUSTER} --min-local 0.95 -o check.json", "numactl -m 3")
+        self.assertEqual(bad.returncode, 1, bad.stderr)
+        self.assertEqual(re.findall(r"^nodewise lab check: (host\d: \w+):", bad.stdout, re.MULTILINE), ["host1: passed", "host2: failed"])
+        result = json.loads((self.directory / "check.json").read_text())
+        self.assertIsNone(conforms(result, "cluster-traffic-1"))
+        self.assertEqual([host["traffic"]["check"]["passed"] for host in result["hosts"]], [True, False])
 
 
 class Jobs(ClusterJobs):

@@ -13,6 +13,7 @@
 #include "cli/frame/result.hpp"
 #include "cli/frame/terminal.hpp"
 #include "cli/frame/verbs.hpp"
+#include "cli/lab/counted_run.hpp"
 #include "cli/lab/runner.hpp"
 #include "cli/start/flags.hpp"
 #include "cli/traffic/view.hpp"
@@ -153,8 +154,9 @@ std::vector<std::string> checked_run(const invocation& given) {
 }
 
 /// Prints the verdict on standard output, or on standard error if the result goes there.
+/// `whose` is empty, or names the host.
 void print_verdict(const traffic_verdict& verdict, const traffic_limits& asked,
-                   const invocation& given) {
+                   const invocation& given, const std::string& whose) {
   const bool form_out = given.selected_form() != nullptr && !given.has(flags::output);
   const int stream = form_out ? STDERR_FILENO : STDOUT_FILENO;
   if (verdict.passed() && given.has(flags::quiet)) {
@@ -162,8 +164,8 @@ void print_verdict(const traffic_verdict& verdict, const traffic_limits& asked,
   }
   const report::style how = style_of(stream, given);
   const auto look = verdict.passed() ? report::tone::good : report::tone::bad;
-  std::string text =
-      fmt::format("{}: {}\n", check_command, report::paint(how, look, verdict.text(asked)));
+  std::string text = fmt::format("{}: {}{}\n", check_command, whose,
+                                 report::paint(how, look, verdict.text(asked)));
   if (!verdict.passed() && asked.max_imbalance) {
     text += traffic_loads_text(verdict.offending, how);
   }
@@ -292,32 +294,94 @@ nlohmann::ordered_json traffic_verdict::json(const traffic_limits& asked) const 
           {"findings", report::json_list(findings, finding_json)}};
 }
 
-std::string check_json(const checked_traffic& what) {
+namespace {
+
+nlohmann::ordered_json check_json_of(const checked_traffic& what) {
   auto result = traffic_json(what.found, what.on, what.settings);
   result["check"] = what.verdict.json(what.asked);
-  return report::json_text(result);
+  return result;
 }
+
+} // namespace
+
+std::string check_json(const checked_traffic& what) {
+  return report::json_text(check_json_of(what));
+}
+
+namespace {
+
+/// The checks of a machine, or of the hosts of a cluster.
+class checked_hosts {
+ public:
+  checked_hosts(const invocation& given, const traffic_limits& asked, const counted_run& run,
+                std::span<const topology> hosts)
+      : given_(given), asked_(asked), hosts_(hosts) {
+    for (std::size_t host = 0; host < hosts.size(); ++host) {
+      found_.push_back(traffic::summarise(run.read(host)));
+      verdicts_.push_back(judge_traffic(found_.back(), asked));
+      settings_.push_back(guest_settings(given, found_.back().all));
+    }
+  }
+
+  [[nodiscard]] bool passed() const {
+    return std::ranges::all_of(verdicts_, &traffic_verdict::passed);
+  }
+
+  void write() const {
+    if (hosts_.size() == 1) {
+      write_form(given_, check_forms, of(0));
+      return;
+    }
+    std::vector<nlohmann::ordered_json> results;
+    for (std::size_t host = 0; host < hosts_.size(); ++host) {
+      results.push_back(check_json_of(of(host)));
+    }
+    write_form<json_maker>(given_, json_only, [&] { return cluster_traffic_json(results); });
+  }
+
+  void print() const {
+    for (std::size_t host = 0; host < hosts_.size(); ++host) {
+      print_verdict(verdicts_[host], asked_, given_,
+                    hosts_.size() == 1 ? "" : cluster_host(host) + ": ");
+    }
+  }
+
+ private:
+  [[nodiscard]] checked_traffic of(std::size_t host) const {
+    return {found_[host], hosts_[host].machine(), settings_[host],
+            asked_,       verdicts_[host],        given_.program.front()};
+  }
+
+  const invocation& given_;
+  const traffic_limits& asked_;
+  std::span<const topology> hosts_;
+  std::vector<traffic::summary> found_;
+  std::vector<traffic_verdict> verdicts_;
+  std::vector<nlohmann::ordered_json> settings_;
+};
+
+} // namespace
 
 int verbs::lab_check(const invocation& given) {
   require_complete(given);
   const traffic_limits asked = read_traffic_limits(given);
   const paths from = paths::of_this_process();
-  const topology machine = machine_of_on(given, from);
+  const std::vector<topology> hosts = hosts_of_on(given, from);
   check_output(given);
+  if (hosts.size() > 1 && form_to_write(given) == &flags::sarif) {
+    throw error(error_kind::usage, "--sarif with a cluster", "SARIF has one result for a line",
+                "use --json, which has one for each host");
+  }
   check_plan_for_lab(given);
-  const counted_run run = run_counted(
-      from, with_command(runner_words(given, machine.machine()), from, checked_run(given)));
+  const counted_run run =
+      run_counted(from, with_command(runner_words(given, hosts), from, checked_run(given)));
   if (run.end.wait_status != 0) {
     end_unchecked(run, given);
   }
-  const traffic::summary found = traffic::summarise(run.read());
-  const traffic_verdict verdict = judge_traffic(found, asked);
-  const auto settings = guest_settings(given, found.all);
-  write_form(
-      given, check_forms,
-      checked_traffic{found, machine.machine(), settings, asked, verdict, given.program.front()});
-  print_verdict(verdict, asked, given);
-  return verdict.passed() ? exit_code::ok : exit_code::check_failed;
+  const checked_hosts checked(given, asked, run, hosts);
+  checked.write();
+  checked.print();
+  return checked.passed() ? exit_code::ok : exit_code::check_failed;
 }
 
 } // namespace nodewise::cli

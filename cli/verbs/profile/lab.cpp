@@ -10,6 +10,7 @@
 #include "attribution/counted.hpp"
 #include "cli/frame/result.hpp"
 #include "cli/frame/terminal.hpp"
+#include "cli/lab/counted_run.hpp"
 #include "cli/lab/runner.hpp"
 #include "cli/start/flags.hpp"
 #include "cli/verbs/profile/flags.hpp"
@@ -152,7 +153,7 @@ profile_result counted_profile(const counted_run& run, const std::string& file,
                 "see the messages above; --on-timeout 0 removes the time limit");
   }
   profile_result found = read_profile(file);
-  if (run.counts.empty() && run.end.wait_status != 0) { // it was ended early
+  if (run.counts.front().empty() && run.end.wait_status != 0) { // it was ended early
     found.what.seen.missing.emplace_back(
         "the memory traffic: the virtual machine ended before it was written");
   } else {
