@@ -16,7 +16,7 @@ from .errors import LabError, Reporter
 from .job import Membership
 from .machine import Machine
 from .relay import Relay
-from .signals import Inbox, SignalInbox
+from .signals import Inbox
 from .vm import VirtualMachine
 
 _HOSTS_OF_OPEN_MPI = "/run/nodewise-hosts-openmpi"
@@ -97,7 +97,7 @@ class Server(threading.Thread):
     If the host fails meanwhile, the command gets SIGTERM, and the end of the context raises the failure.
     """
 
-    def __init__(self, host: Host, guest: VirtualMachine, job: bytes, commands: SignalInbox, reporter: Reporter):
+    def __init__(self, host: Host, guest: VirtualMachine, job: bytes, commands: Inbox, reporter: Reporter):
         super().__init__(name=host.name, daemon=True)
         self._host, self._guest, self._job, self._commands = host, guest, job, commands
         self._inbox = Inbox()
@@ -122,14 +122,15 @@ class Server(threading.Thread):
             raise self._failure
 
     def run(self) -> None:
+        asked = f"cannot keep {self._host.name} running"
         try:
             self._relay.run(self._job)
-            answered = "its service ended before the command"
-            failure = LabError(f"cannot keep {self._host.name} running", answered, "run it again with --verbose")
-        except LabError as error:
-            failure = LabError(f"{self._host.name}: {error.asked}", error.answered, error.hint, error.status)
+            if self._ending:
+                return
+            self._failure = LabError(asked, "its service ended before the command", "run it again with --verbose")
+        except LabError as error:  # also while it writes its files back
+            self._failure = LabError(f"{self._host.name}: {error.asked}", error.answered, error.hint, error.status)
         except Exception as error:  # otherwise the command would wait for this host without end
-            failure = LabError(f"cannot keep {self._host.name} running", repr(error), "report this as a bug of the lab")
+            self._failure = LabError(asked, repr(error), "report this as a bug of the lab")
         if not self._ending:
-            self._failure = failure
             self._commands.put(signal.SIGTERM)

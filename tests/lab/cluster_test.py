@@ -213,7 +213,7 @@ class Jobs(ClusterJobs):
                 self.expect_findings(job, result)
 
     def test_the_survey_in_the_readme(self):
-        line, shown = re.search(r"^\$ (nodewise run --on \S+ -- mpirun .*)\n((?:.*\n)*?)```$", (lab.ROOT / "README.md").read_text(), re.MULTILINE).groups()
+        line, shown = re.search(r"^\$ (nodewise run --on lab:\S+\+(?:.*\\\n)*.*)\n((?:.*\n)*?)```$", (lab.ROOT / "README.md").read_text(), re.MULTILINE).groups()
         program = shutil.copy(RANK, self.directory / "solver")
         line = re.sub(r"\bmpirun ", f"{MPIRUN} ", line)
         done = subprocess.run(["sh", "-c", line], cwd=self.directory, capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL,

@@ -4,15 +4,18 @@
 import gzip
 import os
 import re
+import signal
 import socket
 import struct
 import subprocess
+import time
+import types
 import unittest
 from pathlib import Path
 
 import lab
-from nodewise_lab import bzimage, cluster, counting, initrd, machine, modules, network, qemu, quirks
-from nodewise_lab.errors import LabError
+from nodewise_lab import bzimage, cluster, counting, initrd, machine, modules, network, qemu, quirks, signals
+from nodewise_lab.errors import LabError, Reporter
 from nodewise_lab.layout import Slot, layout_of
 from nodewise_lab.machine import Machine, Node
 from nodewise_lab.modes import ModeGuard
@@ -213,6 +216,46 @@ class Network(unittest.TestCase):
         self.assertEqual(files["/etc/hosts"], "10.0.0.1 host1\n10.0.0.2 host2\n")
         self.assertIn("host1:8\nhost2:2\n", files.values())
         self.assertIn("host1 slots=8\nhost2 slots=2\n", files.values())
+
+
+class Servers(unittest.TestCase):
+    """The thread of a cluster's other host, with something in the relay's place."""
+
+    def setUp(self) -> None:
+        self.commands = signals.Inbox()
+        host = cluster.Host(2, invented("0-3"))
+        self.server = cluster.Server(host, types.SimpleNamespace(), b"", self.commands, Reporter(quiet=True))
+
+    def wait_for_end(self) -> None:
+        while not self.server._inbox.take():
+            time.sleep(0.01)
+
+    def relay(self, run) -> None:
+        self.server._relay = types.SimpleNamespace(run=run)
+
+    def test_a_host_that_ends_when_it_is_asked_to(self):
+        self.relay(lambda job: self.wait_for_end())
+        with self.server:
+            pass
+        self.assertEqual(self.commands.take(), [])
+
+    def test_a_host_that_fails_while_it_ends(self):
+        def fail(job):
+            self.wait_for_end()
+            raise LabError("cannot copy back 'a'", "No space left on device", "free space")
+
+        self.relay(fail)
+        with self.assertRaisesRegex(LabError, "host2: cannot copy back 'a': No space left"), self.server:
+            pass
+
+    def test_a_host_that_fails_before_ends_the_command(self):
+        for run, why in ((lambda job: None, "its service ended before the command"), (lambda job: 1 / 0, "ZeroDivisionError")):
+            with self.subTest(why):
+                self.setUp()
+                self.relay(run)
+                with self.assertRaisesRegex(LabError, f"cannot keep host2 running: .*{why}"), self.server:
+                    self.server.join()
+                self.assertEqual(self.commands.take(), [signal.SIGTERM])
 
 
 class Modes(unittest.TestCase):
