@@ -17,6 +17,7 @@
 #include "cli/start/flags.hpp"
 #include "plan/plan_json.hpp"
 #include "report/envelope.hpp"
+#include "sys/programs.hpp"
 #include "topology/machine_json.hpp"
 
 namespace nodewise::cli {
