@@ -3,8 +3,11 @@
 // What a launcher of MPI starts in place of ssh: runs a command on another host of the virtual
 // cluster.
 //
-//   guest-remote [OPTION]... HOST WORD...   the words, joined by spaces, are a line for the shell
-//   there guest-remote serve                      accepts such lines until SIGTERM
+//   guest-remote [OPTION]... HOST WORD...
+//       The words, joined by spaces, are a line for the shell there.
+//
+//   guest-remote serve
+//       Accepts such lines until SIGTERM.
 //
 // Differences from ssh: no other user, no keys, and the line gets the environment and the working
 // directory of `serve`, which are those of the command that the lab runs.
@@ -25,6 +28,7 @@
 #include <unistd.h>
 
 #include "remote_frames.h"
+#include "support.h"
 
 enum { PORT = 5514, STATUS_FAILED = 255, PATIENCE_SECONDS = 60, RETRY_MILLISECONDS = 50 };
 
@@ -72,16 +76,9 @@ static char* joined(char** words, int count) {
   return line;
 }
 
-static void write_out(int fd, const unsigned char* data, size_t size) {
-  while (size > 0) {
-    ssize_t written = write(fd, data, size);
-    if (written < 0 && errno != EINTR)
-      exit(STATUS_FAILED); // as ssh: the reader has gone
-    if (written > 0) {
-      data += written;
-      size -= (size_t)written;
-    }
-  }
+static void write_out(int fd, const struct remote_frame* frame) {
+  if (write_all(fd, frame->payload, frame->size) != 0)
+    exit(STATUS_FAILED); // as ssh: the reader has gone
 }
 
 // Reads one frame of the other host. Ends this process with the status, if it is that.
@@ -92,9 +89,9 @@ static void take_frame(int connection, const char* host) {
   if (frame.type == REMOTE_STATUS && frame.size == 1)
     exit(frame.payload[0]);
   if (frame.type == REMOTE_OUTPUT)
-    write_out(STDOUT_FILENO, frame.payload, frame.size);
+    write_out(STDOUT_FILENO, &frame);
   if (frame.type == REMOTE_ERROR)
-    write_out(STDERR_FILENO, frame.payload, frame.size);
+    write_out(STDERR_FILENO, &frame);
   free(frame.payload);
 }
 
