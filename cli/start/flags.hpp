@@ -54,11 +54,12 @@ inline constexpr flag smt{.name = "smt",
                                   "(always; needs --bind)"};
 inline constexpr flag ranks_per{.name = "ranks-per",
                                 .value = "PART",
-                                .choices = "node|socket|core|node+memory",
+                                .choices = "node|socket|core|gpu|fabric|node+memory",
                                 .group = group::binding,
                                 .help = "under an MPI launcher, assign each rank and its threads "
-                                        "to a node, socket (package) or core; node+memory: to a "
-                                        "node, and allocate memory only there"};
+                                        "to a node, socket (package) or core; gpu, fabric: to the "
+                                        "node of the rank's GPU or network adapter; node+memory: "
+                                        "to a node, and allocate memory only there"};
 inline constexpr flag for_launcher{
     .name = "for",
     .value = "LAUNCHER",

@@ -103,8 +103,13 @@ void read_threads(run_options& options, const invocation& given) {
     }
   }
   if (const auto part = given.text(flags::ranks_per)) {
-    options.ranks_per = place_kind_of(*part);
-    options.rank_memory = part->ends_with("+memory");
+    if (*part == "gpu" || *part == "fabric") {
+      options.ranks_per = place_kind::nodes;
+      options.ranks_near = *part;
+    } else {
+      options.ranks_per = place_kind_of(*part);
+      options.rank_memory = part->ends_with("+memory");
+    }
   }
 }
 

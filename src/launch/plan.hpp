@@ -110,6 +110,7 @@ struct plan {
   bool widened = false;               ///< the affinity that the caller had set is replaced
   std::optional<int> rank;            ///< the local MPI rank that owns this part of the machine
   std::size_t rank_parts = 0;         ///< with a rank: the parts of this host
+  std::string rank_device;            ///< that it is near to, "gpu 0000:3b:00.0"; usually empty
   bool supervised = false;            ///< wait for the program and read the agent's report
   std::optional<bool> numa_balancing; ///< the kernel's setting until the program ends
   std::optional<planned_file> planned;

@@ -7,6 +7,7 @@
 #include "bind/team_sizes.hpp"
 #include "launch/planning.hpp"
 #include "launch/rank_share.hpp"
+#include "spec/device_kinds.hpp"
 #include "spec/spec.hpp"
 
 namespace nodewise::launch {
@@ -104,6 +105,13 @@ class processor_planner {
     return {now_.here.machine(), cpus, now_.here.allowed_nodes()};
   }
 
+  [[nodiscard]] rank_share part_for(const local_rank& rank, place_kind part) const {
+    const std::string& kind = options_.ranks_near;
+    return kind.empty()
+               ? share_of_rank(chosen(), part, rank)
+               : share_near_device(chosen(), spec::devices_of_kind(kind, now_.here), kind, rank);
+  }
+
   void take_share_of_rank(place_kind part) {
     const auto rank = options_.as_rank ? options_.as_rank : find_local_rank(now_.get);
     if (!rank) {
@@ -111,7 +119,7 @@ class processor_planner {
                   fmt::format("start it with mpirun or srun, which set one of {}",
                               joined(local_rank_variables, ", ", &rank_variables::number)));
     }
-    rank_share share = share_of_rank(chosen(), part, *rank);
+    rank_share share = part_for(*rank, part);
     const std::string asked = fmt::format("--ranks-per: rank {} of this host", rank->number);
     const std::string instead =
         fmt::format("it shares processors {} with another rank", share.cpus.to_string());
@@ -141,6 +149,7 @@ class processor_planner {
     now_.into.affinity = std::move(share.cpus);
     now_.into.rank = rank->number;
     now_.into.rank_parts = share.domains;
+    now_.into.rank_device = std::move(share.device);
   }
 
   void leave_out_second_threads() {

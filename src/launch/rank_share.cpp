@@ -1,8 +1,10 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "launch/rank_share.hpp"
 
+#include <algorithm>
 #include <utility>
-#include <vector>
+
+#include <fmt/core.h>
 
 #include <nodewise/error.hpp>
 
@@ -56,7 +58,74 @@ cpu_set part_of(const std::vector<cpu_set>& cores, std::size_t part, std::size_t
   return cpus;
 }
 
+[[noreturn]] void refuse_device(std::string_view kind, std::string answered) {
+  throw error(error_kind::usage, fmt::format("--ranks-per {}", kind), std::move(answered),
+              "`nodewise topo` shows devices and nodes; or give --ranks-per node");
+}
+
+/// For each device, the allowed processors near it.
+std::vector<cpu_set> processors_near(const std::vector<device>& devices, const topology& allowed,
+                                     std::string_view kind) {
+  std::vector<cpu_set> all;
+  for (const device& each : devices) {
+    if (each.nodes.empty()) {
+      refuse_device(kind,
+                    fmt::format("the firmware does not report which node is near {}", each.name));
+    }
+    cpu_set& cpus = all.emplace_back();
+    for (const node_id node : each.nodes) {
+      cpus = std::move(cpus) | (allowed.machine().find_node(node)->cpus & allowed.allowed_cpus());
+    }
+    if (cpus.empty()) {
+      refuse_device(kind, fmt::format("no allowed processor is on node {}, near {}",
+                                      each.nodes.to_string(), each.name));
+    }
+  }
+  return all;
+}
+
+/// The processors near a device without those to which another device is nearer, if some remain.
+cpu_set own_processors(const std::vector<cpu_set>& near, std::size_t which) {
+  cpu_set own = near[which];
+  for (const cpu_set& each : near) {
+    if (each != near[which] && near[which].includes(each)) {
+      own = std::move(own) - each;
+    }
+  }
+  return own.empty() ? near[which] : own;
+}
+
 } // namespace
+
+rank_share share_near_device(const topology& allowed, const std::vector<device>& devices,
+                             std::string_view kind, const local_rank& rank) {
+  if (devices.empty()) {
+    refuse_device(kind, "no such device is known on this machine");
+  }
+  const std::vector<cpu_set> near = processors_near(devices, allowed, kind);
+  const auto number = static_cast<std::size_t>(rank.number);
+  const std::size_t ranks =
+      rank.count ? static_cast<std::size_t>(*rank.count) : std::max(near.size(), number + 1);
+  const std::size_t mine = number % near.size();
+  const cpu_set pool = own_processors(near, mine);
+  std::vector<std::size_t> members; // ranks with the same device are neighbours
+  for (std::size_t each = 0; each < near.size(); ++each) {
+    if (near[each] == near[mine]) {
+      for (std::size_t its = each; its < ranks; its += near.size()) {
+        members.push_back(its);
+      }
+    }
+  }
+  const std::vector<cpu_set> cores =
+      topology(allowed.machine(), pool, allowed.allowed_nodes()).places(place_kind::cores);
+  const auto place = std::ranges::find(members, number) - members.begin();
+  return {.cpus = part_of(cores, static_cast<std::size_t>(place), members.size()),
+          .domains = near.size(),
+          .cores = cores.size(),
+          .came_round = !rank.count && number >= near.size(),
+          .shares_core = members.size() > cores.size(),
+          .device = fmt::format("{} {}", kind, devices[mine].name)};
+}
 
 rank_share share_of_rank(const topology& allowed, place_kind kind, const local_rank& rank) {
   std::vector<cpu_set> domains = domains_of(allowed, kind);

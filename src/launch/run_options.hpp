@@ -67,8 +67,11 @@ struct run_options {
   bool rank_memory = false;            ///< with `ranks_per`: only memory of the rank's own nodes
   std::optional<cpu_set> affinity_was; ///< that of the caller, if it was replaced
   std::optional<place_kind> ranks_per; ///< each MPI rank gets its own node, package or core
-  std::optional<local_rank> as_rank;   ///< plan for this rank; empty: for that of this process
-  std::optional<typed_list> pin;       ///< the k-th thread on the k-th processor
+  /// With `ranks_per` nodes: each rank gets processors near the "gpu" or "fabric" device with its
+  /// number. Empty: by nodes.
+  std::string ranks_near;
+  std::optional<local_rank> as_rank; ///< plan for this rank; empty: for that of this process
+  std::optional<typed_list> pin;     ///< the k-th thread on the k-th processor
   bind_policy bind = bind_policy::none;
   place_kind places = place_kind::threads;
   smt_use smt = smt_use::as_needed;

@@ -63,8 +63,9 @@ std::string comments(const plan& what, const std::string& command) {
                         numa_balancing_sysctl(*what.numa_balancing));
   }
   if (what.rank) {
-    text += fmt::format("# This is the line of local rank {}; other ranks have other processors.\n",
-                        *what.rank);
+    text += fmt::format(
+        "# This is the line of local rank {}{}; other ranks have other processors.\n", *what.rank,
+        what.rank_device.empty() ? "" : fmt::format(", near {}", what.rank_device));
   }
   if (what.huge_pages && !*what.huge_pages) {
     text += "# No shell command switches huge pages off for one program; --huge-pages off calls "

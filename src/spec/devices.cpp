@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
+#include <filesystem>
+#include <utility>
 
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -18,6 +20,7 @@
 #include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "spec/numactl_list.hpp"
+#include "topology/pci_kind.hpp"
 
 namespace nodewise::spec {
 
@@ -36,6 +39,51 @@ bool is_running_system(const machine& of) {
 
 std::optional<int> number_in(const std::string& path) {
   return parse_number<int>(read_small_file(path).value_or(""));
+}
+
+/// "0000:3b:00.0", "3b:00.0" or "3b:00" as the kernel writes it; empty if it is not a PCI address.
+std::string pci_address(std::string_view text) {
+  const auto number = [](std::string_view digits, unsigned highest) {
+    const auto value = parse_number<unsigned>(digits, 16);
+    return value && *value <= highest ? value : std::nullopt;
+  };
+  const std::size_t dot = text.rfind('.');
+  const auto function = dot == std::string_view::npos ? 0U : number(text.substr(dot + 1), 7);
+  const auto fields = split(text.substr(0, dot), ':');
+  if (fields.size() < 2 || fields.size() > 3) {
+    return {};
+  }
+  const auto domain = fields.size() == 3 ? number(fields.front(), 0xffffffff) : 0U;
+  const auto bus = number(fields[fields.size() - 2], 0xff);
+  const auto slot = number(fields.back(), 0x1f);
+  if (!function || !slot || !domain || !bus) {
+    return {};
+  }
+  return fmt::format("{:04x}:{:02x}:{:02x}.{:x}", *domain, *bus, *slot, *function);
+}
+
+/// A number as in "0x10de"; 0 if there is none.
+unsigned hexadecimal(const std::string& path) {
+  const std::string text = read_small_file(path).value_or("");
+  return text.starts_with("0x")
+             ? parse_number<unsigned>(std::string_view(text).substr(2), 16).value_or(0)
+             : 0;
+}
+
+std::vector<std::string> entries(const std::string& folder) {
+  std::vector<std::string> names;
+  std::error_code none; // no folder, no entries
+  for (const auto& each : std::filesystem::directory_iterator(folder, none)) {
+    names.push_back(each.path().filename().string());
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+/// The PCI address of the device with this folder; empty if it is no PCI device.
+std::string address_at(const std::string& folder) {
+  std::error_code none;
+  return pci_address(std::filesystem::canonical(folder, none).filename().string());
 }
 
 /// `folder` gives the folder of a device that only the files of the system may have; it throws for
@@ -58,27 +106,6 @@ std::string class_entry(const char* folder, std::string_view kind, std::string_v
            fmt::format("use a name that the system lists in {}", folder));
   }
   return fmt::format("{}/{}", folder, name);
-}
-
-/// "0000:3b:00.0", "3b:00.0" or "3b:00" as the kernel writes it; empty if it is not a PCI address.
-std::string pci_address(std::string_view text) {
-  const auto number = [](std::string_view digits, unsigned highest) {
-    const auto value = parse_number<unsigned>(digits, 16);
-    return value && *value <= highest ? value : std::nullopt;
-  };
-  const std::size_t dot = text.rfind('.');
-  const auto function = dot == std::string_view::npos ? 0U : number(text.substr(dot + 1), 7);
-  const auto fields = split(text.substr(0, dot), ':');
-  if (fields.size() < 2 || fields.size() > 3) {
-    return {};
-  }
-  const auto domain = fields.size() == 3 ? number(fields.front(), 0xffffffff) : 0U;
-  const auto bus = number(fields[fields.size() - 2], 0xff);
-  const auto slot = number(fields.back(), 0x1f);
-  if (!function || !slot || !domain || !bus) {
-    return {};
-  }
-  return fmt::format("{:04x}:{:02x}:{:02x}.{:x}", *domain, *bus, *slot, *function);
 }
 
 std::string pci_folder(std::string_view name) {
@@ -150,6 +177,33 @@ std::optional<node_id> system_files::node_of_device(const std::string& folder) c
     }
   }
   return unknown_node;
+}
+
+std::vector<device> system_files::devices_of(std::string_view kind) const {
+  std::vector<device> found;
+  const auto add_all = [&](const std::string& folder, const char* to_device, const auto& is_one) {
+    for (const std::string& name : entries(prefix_ + folder)) {
+      const std::string of = fmt::format("{}/{}{}", folder, name, to_device);
+      if (there_ && is_one(prefix_ + of) && !std::filesystem::exists(prefix_ + of + "/physfn")) {
+        const node_id node = node_of_device(of).value_or(unknown_node);
+        found.push_back({name, std::string(kind), address_at(prefix_ + of),
+                         node == unknown_node ? node_set{} : node_set{node}});
+      }
+    }
+  };
+  if (kind == "fabric") { // whatever its PCI class is: adapters for Ethernet may be one
+    for (const char* const folder : {"/sys/class/infiniband", "/sys/class/cxi"}) {
+      add_all(folder, "/device", [](const std::string&) { return true; });
+    }
+  } else {
+    add_all("/sys/bus/pci/devices", "", [&](const std::string& folder) {
+      const char* const its = topology_detail::kind_of_pci({hexadecimal(folder + "/class") >> 8,
+                                                            hexadecimal(folder + "/vendor"),
+                                                            hexadecimal(folder + "/device")});
+      return its != nullptr && its == kind;
+    });
+  }
+  return found;
 }
 
 std::vector<cache> system_files::caches_of(const cpu_set& cpus) const {

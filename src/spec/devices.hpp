@@ -21,6 +21,10 @@ class system_files {
   /// no such device; `unknown_node` if no folder names one.
   [[nodiscard]] std::optional<node_id> node_of_device(const std::string& folder) const;
 
+  /// The PCI devices of this kind ("gpu", "fabric") with the node that their folder names; virtual
+  /// functions are left out if their device is there.
+  [[nodiscard]] std::vector<device> devices_of(std::string_view kind) const;
+
   /// The caches of these processors: level, kind and the processors that share them.
   [[nodiscard]] std::vector<cache> caches_of(const cpu_set& cpus) const;
 

@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include "topology/part_sets.hpp"
+#include "topology/pci_kind.hpp"
 
 namespace nodewise::topology_detail {
 
@@ -139,32 +140,24 @@ const char* kind_of(hwloc_obj_osdev_type_t type) noexcept {
   return "other";
 }
 
-/// The kind for a PCI class; nullptr for devices that no program reads or writes much.
-const char* kind_of_class(unsigned short class_id) noexcept {
-  switch (class_id >> 8) {
-  case 0x01:
-    return "storage";
-  case 0x02:
-    return class_id == 0x0207 ? "fabric" : "network";
-  case 0x03:
-  case 0x12:
-    return "gpu";
-  case 0x0c:
-    return class_id == 0x0c06 ? "fabric" : nullptr;
-  default:
-    return nullptr;
-  }
-}
+using pci_attributes = hwloc_obj_attr_u::hwloc_pcidev_attr_s;
 
-std::string pci_address(hwloc_obj_t object) {
+/// The PCI device that a device is or belongs to; nullptr if none.
+const pci_attributes* pci_of(hwloc_obj_t object) {
   while (object != nullptr && object->type != HWLOC_OBJ_PCI_DEVICE) {
     object = object->parent;
   }
-  if (object == nullptr) {
-    return {};
-  }
-  const auto& pci = object->attr->pcidev;
-  return fmt::format("{:04x}:{:02x}:{:02x}.{:x}", pci.domain, pci.bus, pci.dev, pci.func);
+  return object == nullptr ? nullptr : &object->attr->pcidev;
+}
+
+std::string pci_address(const pci_attributes* pci) {
+  return pci == nullptr
+             ? std::string()
+             : fmt::format("{:04x}:{:02x}:{:02x}.{:x}", pci->domain, pci->bus, pci->dev, pci->func);
+}
+
+pci_numbers numbers_of(const pci_attributes& pci) {
+  return {pci.class_id, pci.vendor_id, pci.device_id};
 }
 
 /// The nodes near a device. A device at the root of a machine of several nodes has none: the
@@ -179,15 +172,17 @@ node_set nodes_near(hwloc_topology_t topology, hwloc_obj_t device, const machine
 
 void add_devices(hwloc_topology_t topology, machine& all) {
   for (hwloc_obj_t object : objects(topology, HWLOC_OBJ_OS_DEVICE)) {
+    const pci_attributes* const pci = pci_of(object);
+    const bool is_picture = pci != nullptr && only_shows_pictures(numbers_of(*pci));
     all.devices.push_back({object->name != nullptr ? object->name : "?",
-                           kind_of(object->attr->osdev.type), pci_address(object),
-                           nodes_near(topology, object, all)});
+                           is_picture ? "other" : kind_of(object->attr->osdev.type),
+                           pci_address(pci), nodes_near(topology, object, all)});
   }
   // A device without a driver has only its address as a name.
   for (hwloc_obj_t object : objects(topology, HWLOC_OBJ_PCI_DEVICE)) {
-    const char* const kind = kind_of_class(object->attr->pcidev.class_id);
+    const char* const kind = kind_of_pci(numbers_of(object->attr->pcidev));
     if (object->io_first_child == nullptr && kind != nullptr) {
-      const std::string address = pci_address(object);
+      const std::string address = pci_address(&object->attr->pcidev);
       all.devices.push_back({address, kind, address, nodes_near(topology, object, all)});
     }
   }

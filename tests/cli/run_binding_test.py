@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import unittest
+from pathlib import Path
 
 from command import BUILD, CommandTest
 
@@ -151,6 +152,14 @@ class Ranks(CommandTest):
         self.assertRegex(line, r"\nnumactl --all --physcpubind=\S+ --membind=0 -- true\n\Z")
         both = self.expect(2, "run", "--ranks-per", "node+memory", "-l", "--", "true", env=env)
         self.assertIn("memory has one placement", both.stderr)
+
+    def test_ranks_near_a_device(self):
+        env = NO_RANK | {"OMPI_COMM_WORLD_LOCAL_RANK": "0", "OMPI_COMM_WORLD_LOCAL_SIZE": "1"}
+        adapters = Path("/sys/class/infiniband")
+        if adapters.is_dir() and any(adapters.iterdir()):
+            self.skipTest("this machine has a network adapter of that kind")
+        done = self.expect(2, "run", "--ranks-per", "fabric", "--dry-run", "true", env=env)
+        self.assertIn("no such device is known on this machine", done.stderr)
 
     def test_real_launchers_start_ranks_side_by_side(self):
         for launcher in (["mpiexec.hydra", "-n", "2"],

@@ -84,6 +84,8 @@ TEST(HwlocReader, FindsDevicesAndTheirNodes) {
   EXPECT_NE(text.find("mlx4_0 fabric 0000:05:00.0 @0\n"), std::string::npos) << text;
   EXPECT_NE(text.find("sda storage 0000:00:1f.2 @0\n"), std::string::npos) << text;
   EXPECT_NE(text.find("0000:14:00.0 gpu 0000:14:00.0 @1\n"), std::string::npos) << text;
+  // The adapter of the management controller computes nothing.
+  EXPECT_NE(text.find("0000:01:03.0 other 0000:01:03.0 @0\n"), std::string::npos) << text;
 }
 
 TEST(HwlocReader, FindsWhoSharesACache) {

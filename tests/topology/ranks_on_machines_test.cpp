@@ -14,6 +14,7 @@
 
 #include "launch/plan.hpp"
 #include "launch/rank_share.hpp"
+#include "spec/device_kinds.hpp"
 
 namespace nodewise::test {
 
@@ -103,6 +104,34 @@ TEST_P(RanksOn, NodeAndMemoryAreWhatNumactlBindsTo) {
     EXPECT_EQ(made.affinity, numactls.affinity) << to_int(node);
     EXPECT_EQ(made.memory, numactls.memory) << to_int(node);
   }
+}
+
+std::vector<std::string> shares_near(const topology& where, const char* kind, int ranks) {
+  std::vector<std::string> all;
+  for (int rank = 0; rank < ranks; ++rank) {
+    all.push_back(launch::share_near_device(where, spec::devices_of_kind(kind, where), kind,
+                                            {rank, ranks, ""})
+                      .cpus.to_string());
+  }
+  return all;
+}
+
+/// The machine has one GPU at node 0 (processors 0-5 and 12-17), two at node 1, and InfiniBand at
+/// node 0.
+TEST(RanksNearDevices, AreOnTheNodeThatTheRecordedMachineReports) {
+  const topology where = load_recorded("24em64t-2n6c2t-pci.xml");
+  const std::string first = where.machine().nodes[0].cpus.to_string();
+  EXPECT_EQ(shares_near(where, "gpu", 1), std::vector{first});
+  const auto three = shares_near(where, "gpu", 3);
+  EXPECT_EQ(three[0], first);
+  for (std::size_t rank : {1U, 2U}) {
+    const cpu_set its = cpu_set::parse(three[rank]);
+    EXPECT_EQ(its.size(), 6U) << "half of the node";
+    EXPECT_TRUE(where.machine().nodes[1].cpus.includes(its)) << its.to_string();
+  }
+  EXPECT_NE(three[1], three[2]);
+  EXPECT_EQ(shares_near(where, "fabric", 1), std::vector{first});
+  EXPECT_THROW((void)shares_near(load_recorded("192em64t-24n8c2t.xml"), "gpu", 1), error);
 }
 
 } // namespace

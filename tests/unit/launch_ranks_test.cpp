@@ -8,6 +8,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nodewise/error.hpp>
+
 #include "unit/grid_machine.hpp"
 
 namespace nodewise::launch {
@@ -145,6 +147,61 @@ TEST(LocalRank, OfSlurmIsCountedByTheListOfHosts) {
     variables.erase("SLURM_TASKS_PER_NODE");
     EXPECT_EQ(found(), "1 of ?") << nonsense;
   }
+}
+
+/// Devices near these nodes, in order.
+std::vector<device> devices_near(const std::vector<node_set>& nodes) {
+  std::vector<device> all;
+  for (const node_set& each : nodes) {
+    all.push_back({"gpu" + std::to_string(all.size()), "gpu", "", each});
+  }
+  return all;
+}
+
+std::vector<std::string> shares_near(const topology& where, const std::vector<node_set>& nodes,
+                                     int ranks) {
+  std::vector<std::string> all;
+  for (int rank = 0; rank < ranks; ++rank) {
+    const rank_share share =
+        share_near_device(where, devices_near(nodes), "gpu", {rank, ranks, ""});
+    EXPECT_EQ(share.device,
+              "gpu gpu" + std::to_string(static_cast<std::size_t>(rank) % nodes.size()));
+    all.push_back(share.cpus.to_string());
+  }
+  return all;
+}
+
+TEST(RanksNearDevices, DivideANodeThatSeveralDevicesAreNearTo) {
+  const topology where{grid(4, 4)};
+  const node_set one{node_id{1}};
+  const node_set three{node_id{3}};
+  EXPECT_THAT(shares_near(where, {three, one}, 2), ElementsAre("12-15", "4-7"));
+  EXPECT_THAT(shares_near(where, {three, one}, 1), ElementsAre("12-15"));
+  EXPECT_THAT(shares_near(where, {one, one, three}, 3), ElementsAre("4-5", "6-7", "12-15"));
+  // Rank 2 has the first device again, as programs choose them: rank modulo devices.
+  EXPECT_THAT(shares_near(where, {three, one}, 4), ElementsAre("12-13", "4-5", "14-15", "6-7"));
+  EXPECT_THAT(shares_near(where, {one, one}, 3), ElementsAre("4", "6-7", "5"));
+  const rank_share crowded = share_near_device(where, devices_near({one}), "gpu", {4, 5, ""});
+  EXPECT_TRUE(crowded.shares_core);
+  EXPECT_EQ(crowded.cores, 4U);
+}
+
+TEST(RanksNearDevices, LeaveANodeToTheDeviceThatIsNearer) {
+  const topology where{grid(4, 2)};
+  const node_set both{node_id{0}, node_id{1}};
+  EXPECT_THAT(shares_near(where, {both, {node_id{1}}}, 2), ElementsAre("0-1", "2-3"));
+  EXPECT_THAT(shares_near(where, {both, both}, 2), ElementsAre("0-1", "2-3"));
+}
+
+TEST(RanksNearDevices, AreRefusedWithoutADeviceOrItsNode) {
+  const topology where{grid(2, 2)};
+  EXPECT_THROW((void)shares_near(where, std::vector<node_set>(1), 1), error);
+  EXPECT_THROW((void)share_near_device(where, {}, "gpu", {0, 1, ""}), error);
+  const topology first(grid(2, 2), cpu_set::range(cpu_id{0}, cpu_id{1}), {node_id{0}});
+  EXPECT_THROW((void)shares_near(first, {{node_id{1}}}, 1), error);
+  const rank_share unknown =
+      share_near_device(where, devices_near({{node_id{1}}}), "gpu", {1, std::nullopt, ""});
+  EXPECT_TRUE(unknown.came_round);
 }
 
 } // namespace

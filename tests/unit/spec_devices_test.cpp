@@ -14,6 +14,7 @@
 
 #include <nodewise/error.hpp>
 
+#include "spec/device_kinds.hpp"
 #include "spec/spec.hpp"
 #include "spec_words.hpp"
 #include "unit/grid_machine.hpp"
@@ -130,6 +131,46 @@ TEST_F(DeviceFiles, AreThoseOfTheNodesThatCanBeUsed) {
               HasSubstr("node 1 exists, but this process may only use processors 0-1"));
 }
 
+std::string text_of(const std::vector<device>& devices) {
+  std::string text;
+  for (const device& each : devices) {
+    text += each.name + ' ' + each.bus + " @" + each.nodes.to_string() + '\n';
+  }
+  return text;
+}
+
+TEST_F(DeviceFiles, OfAKindAreThoseThatComputeAndNoVirtualFunctions) {
+  const auto add_pci = [&](const std::string& address, const char* node, const char* pci_class,
+                           const char* vendor) {
+    add("pci0000:80/" + address, node, "x", "/sys/class/x/" + address);
+    const std::string folder = root_ + "/sys/devices/pci0000:80/" + address;
+    std::ofstream(folder + "/class") << pci_class << '\n';
+    std::ofstream(folder + "/vendor") << vendor << '\n';
+    std::ofstream(folder + "/device") << "0x20b0\n";
+    link("/sys/devices/pci0000:80/" + address, "/sys/bus/pci/devices/" + address);
+    return folder;
+  };
+  EXPECT_EQ(text_of(devices_of_kind("gpu", where_, root_)), "");
+  add_pci("0000:8a:00.0", "1", "0x030200", "0x10de"); // a 3D controller of NVIDIA
+  add_pci("0000:09:00.0", "0", "0x038000", "0x1002"); // a display controller of AMD
+  add_pci("0000:02:00.0", "0", "0x030000", "0x1a03"); // the management controller's
+  add_pci("0000:8b:00.0", "-1", "0x120000", "0x1da3");
+  const std::string virtual_one = add_pci("0000:8a:00.4", "1", "0x030200", "0x10de");
+  link("/sys/devices/pci0000:80/0000:8a:00.0", virtual_one.substr(root_.size()) + "/physfn");
+  EXPECT_EQ(text_of(devices_of_kind("gpu", where_, root_)), "0000:09:00.0 0000:09:00.0 @0\n"
+                                                            "0000:8a:00.0 0000:8a:00.0 @1\n"
+                                                            "0000:8b:00.0 0000:8b:00.0 @\n");
+  EXPECT_EQ(text_of(devices_of_kind("gpu", topology{grid(1, 2)}, root_)),
+            "0000:09:00.0 0000:09:00.0 @0\n0000:8a:00.0 0000:8a:00.0 @0\n"
+            "0000:8b:00.0 0000:8b:00.0 @0\n")
+      << "a machine of one node has no other";
+  const std::string adapter = add_pci("0000:c1:00.0", "1", "0x020000", "0x15b3");
+  std::filesystem::create_directories(adapter + "/infiniband/mlx5_0");
+  link(adapter.substr(root_.size()), adapter.substr(root_.size()) + "/infiniband/mlx5_0/device");
+  link(adapter.substr(root_.size()) + "/infiniband/mlx5_0", "/sys/class/infiniband/mlx5_0");
+  EXPECT_EQ(text_of(devices_of_kind("fabric", where_, root_)), "mlx5_0 0000:c1:00.0 @1\n");
+}
+
 TEST(Devices, OfAMachineValueAnswerForThemselves) {
   machine made = grid(2, 2);
   made.devices.push_back({"eth0", "network", "0000:3b:00.0", {node_id{1}}});
@@ -143,6 +184,17 @@ TEST(Devices, OfAMachineValueAnswerForThemselves) {
   // The machine is not this one: what is in /sys here is nothing to it.
   EXPECT_THAT(refusal([&] { (void)resolve_cpus("netdev:lo", where); }),
               HasSubstr("no such device"));
+  EXPECT_EQ(text_of(devices_of_kind("gpu", where)), "");
+}
+
+TEST(Devices, WithSeveralNamesAreOne) {
+  machine made = grid(2, 2);
+  made.devices = {{"renderD128", "gpu", "0000:8a:00.0", {node_id{1}}},
+                  {"card1", "gpu", "0000:8a:00.0", {node_id{1}}},
+                  {"card0", "gpu", "0000:09:00.0", {node_id{0}}},
+                  {"soc", "gpu", "", {}}};
+  EXPECT_EQ(text_of(devices_of_kind("gpu", topology{made})),
+            "card0 0000:09:00.0 @0\ncard1 0000:8a:00.0 @1\nsoc  @\n");
 }
 
 } // namespace
