@@ -13,7 +13,7 @@
 
 #include "base/numbers.hpp"
 #include "cli/frame/terminal.hpp"
-#include "cli/machine/source.hpp"
+#include "cli/machine/cluster.hpp"
 #include "cli/start/flags.hpp"
 #include "plan/plan_json.hpp"
 #include "report/envelope.hpp"

@@ -128,14 +128,6 @@ topology read_lab_machine(std::string_view name, const paths& from) {
                           joined(names, ", ")));
 }
 
-std::vector<topology> read_lab_hosts(std::string_view names, const paths& from) {
-  std::vector<topology> hosts;
-  for (const std::string_view name : split(names, '+')) {
-    hosts.push_back(read_lab_machine(name, from));
-  }
-  return hosts;
-}
-
 std::string machine_xml(std::optional<std::string_view> what,
                         const std::optional<machine>& measured) {
   const topology_detail::hwloc_source source = hwloc_source_of(what);

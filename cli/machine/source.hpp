@@ -26,9 +26,6 @@ namespace nodewise::cli {
 /// another, or NODESxCORES[xTHREADS]. Throws `error` (usage), which lists the known names.
 [[nodiscard]] topology read_lab_machine(std::string_view name, const paths& from);
 
-/// The same for several, joined by '+': the hosts of a cluster.
-[[nodiscard]] std::vector<topology> read_lab_hosts(std::string_view names, const paths& from);
-
 /// The names of the machine files that come with nodewise, in alphabetical order.
 [[nodiscard]] std::vector<std::string> lab_machine_names(const paths& from);
 

@@ -15,6 +15,10 @@
 
 #include <nodewise/machine.hpp>
 
+namespace nodewise {
+class json_field;
+}
+
 namespace nodewise::survey {
 
 /// What a record says of a host's hardware: enough to judge where threads and pages are.
@@ -84,7 +88,8 @@ inline constexpr std::string_view record_schema = "nodewise/survey-record/1";
 [[nodiscard]] nlohmann::ordered_json record_json(const rank_record& what);
 /// The same as one line of ASCII without its end.
 [[nodiscard]] std::string record_text(const rank_record& what);
-/// Throws `error` (input) that names the invalid field.
+/// Both throw `error` (input) that names the invalid field.
+[[nodiscard]] rank_record record_from_json(const json_field& from);
 [[nodiscard]] rank_record read_record(std::string_view text);
 
 } // namespace nodewise::survey

@@ -170,10 +170,7 @@ std::string record_text(const rank_record& what) {
   return record_json(what).dump(-1, ' ', true, ordered_json::error_handler_t::replace);
 }
 
-rank_record read_record(std::string_view text) {
-  const std::string asked = "the record of a rank";
-  const ordered_json document = parse_json(text, asked);
-  const json_field from(document, asked);
+rank_record record_from_json(const json_field& from) {
   check_schema(from, record_schema);
   rank_record made;
   made.job = from.at("job").text();
@@ -190,6 +187,12 @@ rank_record read_record(std::string_view text) {
   read_threads(from, made);
   read_memory(from, made);
   return made;
+}
+
+rank_record read_record(std::string_view text) {
+  const std::string asked = "the record of a rank";
+  const ordered_json document = parse_json(text, asked);
+  return record_from_json(json_field(document, asked));
 }
 
 } // namespace nodewise::survey

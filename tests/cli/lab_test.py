@@ -72,7 +72,8 @@ class Runner(CommandTest):
             "import json, sys\n"
             "words = sys.argv[1:]\n"
             "at = words.index('--machine') + 1\n"
-            "print(json.dumps({'words': words, 'machine': json.load(open(words[at]))}))\n"
+            "hosts = [json.load(open(file))['name'] for by, file in zip(words, words[1:]) if by == '--host']\n"
+            "print(json.dumps({'words': words, 'machine': json.load(open(words[at])), 'hosts': hosts}))\n"
             "sys.exit(7)\n"
         )
 
@@ -100,6 +101,43 @@ class Runner(CommandTest):
             words = self.run_recorded("topo", "--on", "lab:2x2", "-o", name)["words"]
             self.assertEqual(words[-1], f"--output={name}")
             self.assertNotIn("--overlay", words)
+
+    def test_a_cluster(self):
+        given = self.run_recorded("run", "--on", "lab:4x2+gap+2x2x2", "./a")
+        self.assertEqual(given["machine"]["name"], "4x2")
+        self.assertEqual(given["hosts"], ["gap", "2x2x2"])
+        self.assertNotIn("--count", given["words"])
+        self.assertEqual(self.run_recorded("lab", "shell", "4x2+4x2")["hosts"], ["4x2"])
+        counted = self.run_recorded("lab", "check", "--on", "lab:4x2+gap", "--min-local", "0.9", "--", "./a")["words"]
+        self.assertEqual(counted[: counted.index("--")].count("--count"), 2)
+
+    def cluster_file(self, document):
+        file = self.prefix / "rack.json"
+        file.write_text(document if isinstance(document, str) else json.dumps(document))
+        return f"lab:{file}"
+
+    def test_a_cluster_file(self):
+        self.expect(0, "lab", "describe", "2x2x2", "-o", str(self.prefix / "mine.json"))
+        document = {"schema": "nodewise/cluster/1", "hosts": ["4x2", {"machine": "gap", "count": 2}, "./mine.json"]}
+        self.assertIsNone(conforms(document, "cluster-1"))
+        where = self.cluster_file(document)
+        given = self.run_recorded("run", "--on", where, "./a")
+        self.assertEqual([given["machine"]["name"], *given["hosts"]], ["4x2", "gap", "gap", "2x2x2"])
+        given = self.run_recorded("run", "--on", f"{where}+cxl", "./a")
+        self.assertEqual(given["hosts"][-1], "cxl")
+        self.assertIn("that is a cluster", self.expect(2, "topo", "--on", where).stderr)
+
+    def test_wrong_cluster_files(self):
+        for hosts, code, why in (
+            ([], 3, "there are no hosts"), (["4x2", 5], 3, "hosts[1]"), ([{"machine": "4x2", "count": 0}], 3, "hosts[0].count"),
+            ([{"machine": "4x2", "cout": 2}], 3, "cout"), ([{"count": 2}], 3, "machine"), ("4x2", 3, "hosts"), (["gab"], 2, "did you mean lab:gap?"),
+        ):  # fmt: skip
+            with self.subTest(hosts):
+                done = self.expect(code, "run", "--on", self.cluster_file({"schema": "nodewise/cluster/1", "hosts": hosts}), "--", "true")
+                self.assertIn(why, done.stderr)
+        for text in ("{", '{"schema": "nodewise/cluster/2", "hosts": []}', '{"schema": 5}', "[]"):
+            with self.subTest(text):
+                self.assertIn("rack.json", self.expect(3, "run", "--on", self.cluster_file(text), "--", "true").stderr)
 
     def test_shell_and_selftest(self):
         words = self.run_recorded("lab", "shell", "4x2")["words"]

@@ -9,19 +9,11 @@ import unittest
 from pathlib import Path
 
 from command import CommandTest, conforms, nodewise
+from job_records import HARDWARE, machine_of, record_of
 
 ALONE = {name: value for name, value in os.environ.items()
          if not name.startswith(("OMPI_", "PMI", "SLURM_", "FLUX_", "PALS_", "MPI_"))}
 WORK = ["sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"]
-
-
-def record_of(rank, ranks, host, cpus, **others):
-    """Of a machine with two nodes of two processors."""
-    made = {"schema": "nodewise/survey-record/1", "job": "77", "launcher": "slurm", "rank": rank, "ranks": ranks,
-            "started": 1_700_000_000, "host": host, "machine": "5e3ef29cbb4ae6a4", "command": "./solver",
-            "exit_code": 0, "allowed": cpus, "workers": [{"allowed": cpus, "ran": cpus, "busy_ms": 900}],
-            "helpers": 0, "bytes": {}, "unknown_bytes": 0, "settings": {"kernel": "6.1"}}  # fmt: skip
-    return made | others
 
 
 class Survey(CommandTest):
@@ -99,14 +91,12 @@ class Survey(CommandTest):
         self.assertRegex(shown["problems"][0], r"standard input:\d+: 1 of \d+ lines of the record are missing")
 
     def test_what_is_wrong_comes_first_with_the_line_that_fixes_it(self):
-        hardware = {"nodes": [{"node": 0, "cpus": "0-1", "package": 0}, {"node": 1, "cpus": "2-3", "package": 1}],
-                    "cores": "0 1 2 3"}
         ranks = [record_of(0, 4, "n1", "0-3"), record_of(1, 4, "n1", "0-3"),
                  record_of(2, 4, "n2", "0"), record_of(3, 4, "n2", "2")]
-        identity = self.machine_of(hardware)
+        identity = machine_of(HARDWARE)
         for each in ranks:
             each["machine"] = identity
-            each["hardware"] = hardware
+            each["hardware"] = HARDWARE
         file = self.write(*ranks)
         done = self.expect(0, "survey", str(file))
         head, _, rest = done.stdout.partition("\n\n")
@@ -117,14 +107,6 @@ class Survey(CommandTest):
         self.assertRegex(rest, r"(?m)^ +0  #\.     2 ")
         strict = self.expect_json(1, "survey", "--json", "--strict", str(file))
         self.assertIsNone(conforms(strict, "survey-1"))
-
-    def machine_of(self, hardware):
-        """The checksum that src/survey/record.cpp gives this machine."""
-        text = "".join(f"{node['node']}:{node['cpus']}:{node['package']};" for node in hardware["nodes"])
-        value = 14695981039346656037
-        for byte in (text + hardware["cores"]).encode():
-            value = (value ^ byte) * 1099511628211 % 2**64
-        return f"{value:016x}"
 
     def test_odd_names_and_contradictions_are_said(self):
         odd = record_of(0, 2, "n\u001b[31m1 \u2603", "0")

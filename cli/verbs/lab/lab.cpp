@@ -9,6 +9,7 @@
 #include "cli/frame/result.hpp"
 #include "cli/frame/verbs.hpp"
 #include "cli/lab/runner.hpp"
+#include "cli/machine/cluster.hpp"
 #include "cli/machine/drawing.hpp"
 #include "cli/machine/source.hpp"
 #include "cli/start/flags.hpp"

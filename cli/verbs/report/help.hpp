@@ -52,9 +52,10 @@ inline constexpr verb report_verb{
     .usage = "[options] FILE.json...",
     .description =
         "Reads results that other verbs saved as JSON: profiles, machines, measurements, counted "
-        "traffic, predictions, comparisons of settings (tune), pages of processes, and what doctor "
-        "found. Writes one HTML file with pictures, tables and the lines to type. It loads nothing "
-        "from the network, so it can be sent by mail and opened from the disk.",
+        "traffic, predictions, comparisons of settings (tune), pages of processes, jobs "
+        "(survey), and what doctor found. Writes one HTML file with pictures, tables and the lines "
+        "to type. It loads nothing from the network, so it can be sent by mail and opened from the "
+        "disk.",
     .flags = report_flags,
     .flag_texts = report_texts,
     .excludes = report_excludes,

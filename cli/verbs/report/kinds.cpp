@@ -33,6 +33,7 @@ constexpr std::array kinds = {
     kind_of_result{"nodewise/prediction/", add_prediction},
     kind_of_result{"nodewise/doctor/", add_examination},
     kind_of_result{"nodewise/pages/", add_pages},
+    kind_of_result{"nodewise/survey/", add_survey},
     kind_of_result{"nodewise/comparison/", add_comparison}};
 
 /// In the order of `html::cell_kind`.
@@ -123,9 +124,30 @@ html::section& report_page::set_verdict(std::string sentence,
 
 namespace {
 
-const kind_of_result& kind_of(const result_file& file) {
+std::string schema_of(const result_file& file) {
   const auto schema = file.root.find("schema");
-  const std::string name = schema && schema->is_text() ? schema->text() : "";
+  return schema && schema->is_text() ? schema->text() : "";
+}
+
+/// The result of a cluster as those of its hosts.
+std::vector<result_file> by_host(const std::vector<result_file>& files) {
+  std::vector<result_file> all;
+  for (const result_file& each : files) {
+    if (!schema_of(each).starts_with("nodewise/cluster-traffic/")) {
+      all.push_back(each);
+      continue;
+    }
+    check_schema(each.root, "nodewise/cluster-traffic/1");
+    for (const json_field& host : each.root.at("hosts").elements()) {
+      all.push_back({fmt::format("{}, {}", each.name, printable(host.at("host").text())),
+                     host.at("traffic")});
+    }
+  }
+  return all;
+}
+
+const kind_of_result& kind_of(const result_file& file) {
+  const std::string name = schema_of(file);
   const auto found = std::ranges::find_if(
       kinds, [&](const kind_of_result& each) { return name.starts_with(each.schema); });
   if (found != kinds.end()) {
@@ -141,14 +163,16 @@ const kind_of_result& kind_of(const result_file& file) {
 
 } // namespace
 
-void add_results(const std::vector<result_file>& files, report_page& into) {
+void add_results(const std::vector<result_file>& given, report_page& into) {
+  const std::vector<result_file> files = by_host(given);
   std::map<std::string_view, std::vector<const result_file*>> by_schema;
   for (const result_file& each : files) {
     by_schema[kind_of(each).schema].push_back(&each);
   }
   into.prefix = "comparison-";
   for (const kind_of_result& kind : kinds) {
-    if (const auto& same = by_schema[kind.schema]; kind.compare != nullptr && same.size() == 2) {
+    if (const auto& same = by_schema[kind.schema];
+        kind.compare != nullptr && same.size() == 2 && files.size() == given.size()) {
       kind.compare(*same[0], *same[1], into);
     }
   }

@@ -51,7 +51,8 @@ struct result_file {
 };
 
 /// Adds the sections of each file. If exactly two files are of one kind that can be compared, the
-/// page begins with their comparison. Throws `error` (input) naming what is wrong with a file.
+/// page begins with their comparison; hosts of one cluster are not compared. Throws `error` (input)
+/// naming what is wrong with a file.
 void add_results(const std::vector<result_file>& files, report_page& into);
 
 void add_profile(const json_field& document, report_page& into);
@@ -63,6 +64,7 @@ void add_tune(const json_field& document, report_page& into);
 void add_prediction(const json_field& document, report_page& into);
 void add_examination(const json_field& document, report_page& into);
 void add_pages(const json_field& document, report_page& into);
+void add_survey(const json_field& document, report_page& into);
 void add_comparison(const json_field& document, report_page& into);
 
 /// What changed between two results of one kind. Adds nothing if they are parts of one result.

@@ -3,6 +3,7 @@
 
 #include <nodewise/version.hpp>
 
+#include "cli/jobs/host_picture.hpp"
 #include "cli/verbs/survey/flags.hpp"
 #include "cli/verbs/survey/view.hpp"
 #include "report/envelope.hpp"

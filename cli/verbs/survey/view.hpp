@@ -22,14 +22,6 @@ struct surveyed_job {
   }
 };
 
-/// Hosts that look the same: the first one, and the names of all.
-struct host_pattern {
-  const survey::surveyed_host* first = nullptr;
-  std::vector<std::string> names;
-};
-/// The most frequent first.
-[[nodiscard]] std::vector<host_pattern> patterns_of(const survey::job& of);
-
 /// What is wrong, then the hosts.
 [[nodiscard]] std::string survey_text(const surveyed_job& what, const report::style& how);
 
