@@ -95,5 +95,20 @@ class Packed(unittest.TestCase):
             self.assertFalse((self.folder / "wrong").exists())
 
 
+class Linked(unittest.TestCase):
+    def test_each_installed_program_is_static_or_linked_with_the_old_c_library(self):
+        linked = (PACKAGING / "CMakeLists.txt").read_text()
+        names = []
+        for room in ("cli", "lab"):
+            text = (PACKAGING.parent / room / "CMakeLists.txt").read_text()
+            for targets in re.findall(r"install\(TARGETS ([a-z_ ]+) (?:RUNTIME )?DESTINATION", text):
+                names += targets.split()
+                for name in targets.split():
+                    with self.subTest(name):
+                        is_static = f"target_link_options({name} PRIVATE -static)" in text
+                        self.assertTrue(is_static or re.search(rf"\b{name}\b", linked), "packaging/CMakeLists.txt does not name it")
+        self.assertGreater(len(names), 4)
+
+
 if __name__ == "__main__":
     unittest.main()
