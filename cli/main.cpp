@@ -23,19 +23,13 @@ struct dispatch_row {
   int (*does)(const invocation&);
 };
 constexpr std::array dispatch = {
-    dispatch_row{"topo", verbs::topo},
-    dispatch_row{"run", verbs::run},
-    dispatch_row{"doctor", verbs::doctor},
-    dispatch_row{"lab", verbs::lab},
-    dispatch_row{"pages", verbs::pages},
-    dispatch_row{"model", verbs::model},
-    dispatch_row{"profile", verbs::profile},
-    dispatch_row{"tune", verbs::tune},
-    dispatch_row{"survey", verbs::survey},
-    dispatch_row{"measure", verbs::measure},
-    dispatch_row{"report", verbs::report},
-    dispatch_row{"drop-cache", verbs::drop_cache},
-    dispatch_row{"help", verbs::help},
+    dispatch_row{"topo", verbs::topo},         dispatch_row{"run", verbs::run},
+    dispatch_row{"doctor", verbs::doctor},     dispatch_row{"lab", verbs::lab},
+    dispatch_row{"pages", verbs::pages},       dispatch_row{"model", verbs::model},
+    dispatch_row{"profile", verbs::profile},   dispatch_row{"tune", verbs::tune},
+    dispatch_row{"survey", verbs::survey},     dispatch_row{"measure", verbs::measure},
+    dispatch_row{"report", verbs::report},     dispatch_row{"drop-cache", verbs::drop_cache},
+    dispatch_row{"warm", verbs::warm},         dispatch_row{"help", verbs::help},
     dispatch_row{"internal", verbs::internal},
 };
 

@@ -19,6 +19,7 @@ int report(const invocation& given);
 int tune(const invocation& given);
 int survey(const invocation& given);
 int drop_cache(const invocation& given);
+int warm(const invocation& given);
 int measure(const invocation& given);
 int model(const invocation& given);
 int help(const invocation& given);

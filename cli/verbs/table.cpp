@@ -14,14 +14,15 @@
 #include "cli/verbs/survey/help.hpp"
 #include "cli/verbs/topo/help.hpp"
 #include "cli/verbs/tune/help.hpp"
+#include "cli/verbs/warm/help.hpp"
 
 namespace nodewise::cli {
 
 namespace {
 
-constexpr std::array table = {topo_verb,   run_verb,   doctor_verb, pages_verb,   profile_verb,
-                              report_verb, tune_verb,  survey_verb, measure_verb, drop_cache_verb,
-                              lab_verb,    model_verb, help_verb,   internal_verb};
+constexpr std::array table = {topo_verb,   run_verb,  doctor_verb, pages_verb,   profile_verb,
+                              report_verb, tune_verb, survey_verb, measure_verb, drop_cache_verb,
+                              warm_verb,   lab_verb,  model_verb,  help_verb,    internal_verb};
 
 } // namespace
 

@@ -74,22 +74,46 @@ int cached_file::advise_unneeded() const {
   return ::posix_fadvise(file_.number(), 0, 0, POSIX_FADV_DONTNEED);
 }
 
-answer<std::uint64_t> cached_file::resident_bytes() const {
+answer<std::uint64_t> cached_file::size() const {
   const off_t end = ::lseek(file_.number(), 0, SEEK_END);
-  if (end <= 0) {
-    return {0, end < 0 ? errno : 0};
+  return {end < 0 ? 0 : static_cast<std::uint64_t>(end), end < 0 ? errno : 0};
+}
+
+answer<std::size_t> cached_file::read(std::uint64_t from, std::span<std::byte> into) const {
+  ssize_t got = 0;
+  do {
+    got = ::pread(file_.number(), into.data(), into.size(), static_cast<off_t>(from));
+  } while (got < 0 && errno == EINTR);
+  return {got < 0 ? 0 : static_cast<std::size_t>(got), got < 0 ? errno : 0};
+}
+
+bool cached_file::is_in_memory() const noexcept {
+  struct statfs of{};
+  return ::fstatfs(file_.number(), &of) == 0 && of.f_type == TMPFS_MAGIC;
+}
+
+answer<bool> cached_file::hides_pages() const {
+  const auto its = size();
+  if (!its || its.value == 0) {
+    return {false, its.errno_value};
   }
-  const auto size = static_cast<std::uint64_t>(end);
   const std::uint64_t page = real_kernel().base_page_bytes();
   const std::uint64_t folio = most_pages_of_a_folio * page;
   // A page past the file's end is resident only if the kernel hides the facts.
-  const auto behind = resident_pages(file_.number(), (size + folio - 1) / folio * folio, page);
-  if (!behind || behind.value != 0) {
-    return {0, behind ? EPERM : behind.errno_value};
+  const auto behind = resident_pages(file_.number(), (its.value + folio - 1) / folio * folio, page);
+  return {behind && behind.value != 0, behind.errno_value};
+}
+
+answer<std::uint64_t> cached_file::resident_bytes() const {
+  const auto its = size();
+  const auto hidden = its ? hides_pages() : answer<bool>{false, its.errno_value};
+  if (!hidden || hidden.value) {
+    return {0, hidden ? EPERM : hidden.errno_value};
   }
+  const std::uint64_t page = real_kernel().base_page_bytes();
   std::uint64_t bytes = 0;
-  for (std::uint64_t at = 0; at < size; at += window_bytes) {
-    const auto part = resident_pages(file_.number(), at, std::min(window_bytes, size - at));
+  for (std::uint64_t at = 0; at < its.value; at += window_bytes) {
+    const auto part = resident_pages(file_.number(), at, std::min(window_bytes, its.value - at));
     if (!part) {
       return {0, part.errno_value};
     }

@@ -3,7 +3,9 @@
 // A file in the page cache.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "sys/descriptor.hpp"
@@ -25,10 +27,21 @@ class cached_file {
   /// Asks the kernel to drop its pages. Returns 0 or errno. Even after 0, pages stay that are
   /// dirty, mapped, or in a memory file system.
   [[nodiscard]] int advise_unneeded() const;
+  /// Its length in bytes.
+  [[nodiscard]] answer<std::uint64_t> size() const;
+  /// Reads up to `into.size()` bytes from `from` on; 0 at the end. Returns how many.
+  [[nodiscard]] answer<std::size_t> read(std::uint64_t from, std::span<std::byte> into) const;
+  /// Whether its file system is in memory (tmpfs): a page that is not there is a hole or swapped.
+  [[nodiscard]] bool is_in_memory() const noexcept;
+  /// Whether the kernel hides from this process which pages are in memory: since Linux 5.2 it
+  /// reports every page of a file as resident to a caller that neither owns the file nor may write
+  /// it.
+  [[nodiscard]] answer<bool> hides_pages() const;
   /// The bytes of it in memory, in whole pages, by mincore on a mapping of it. EPERM if the kernel
-  /// hides this from the process: since Linux 5.2 it reports every page of a file as resident to a
-  /// caller that neither owns the file nor may write it.
+  /// hides this.
   [[nodiscard]] answer<std::uint64_t> resident_bytes() const;
+
+  [[nodiscard]] int number() const noexcept { return file_.number(); }
 
  private:
   explicit cached_file(int number) noexcept : file_(number) {}

@@ -69,6 +69,12 @@ class kernel {
                          std::span<int> /*status*/) {
     return ENOSYS;
   }
+  /// The same, also for pages that other processes have mapped: EPERM without CAP_SYS_NICE. No
+  /// pages: whether it is permitted.
+  virtual int move_shared_pages(std::span<void* const> /*pages*/, std::span<const int> /*nodes*/,
+                                std::span<int> /*status*/) {
+    return ENOSYS;
+  }
   /// The node of one page, which is brought into memory if necessary.
   [[nodiscard]] virtual answer<node_id> node_of_page(void* /*page*/) {
     return {unknown_node, ENOSYS};

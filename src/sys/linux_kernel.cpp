@@ -132,6 +132,12 @@ class linux_kernel final : public kernel {
                                     move_own_pages));
   }
 
+  int move_shared_pages(std::span<void* const> pages, std::span<const int> nodes,
+                        std::span<int> status) override {
+    return to_errno(raw::move_pages(0, pages.size(), pages.data(), nodes.data(), status.data(),
+                                    move_shared_too));
+  }
+
   answer<node_id> node_of_page(void* page) override {
     int node = -1;
     const long result = raw::get_mempolicy(&node, nullptr, 0, page, get_node | get_by_address);

@@ -37,6 +37,7 @@ inline constexpr unsigned mbind_move = 2;          ///< MPOL_MF_MOVE
 inline constexpr unsigned long get_node = 1;       ///< MPOL_F_NODE
 inline constexpr unsigned long get_by_address = 2; ///< MPOL_F_ADDR
 inline constexpr int move_own_pages = 2;           ///< MPOL_MF_MOVE for move_pages
+inline constexpr int move_shared_too = 4;          ///< MPOL_MF_MOVE_ALL, likewise
 
 namespace raw {
 

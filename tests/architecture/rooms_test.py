@@ -60,13 +60,14 @@ LINKED = {"arithmetic", "base", "drawing", "exports", "html", "sys", "topology",
           "traffic", "model", "profile", "plan", "attribution", "advise", "page_cache", "measure", "placement",
           "kind", "tune", "survey"}
 VERBS = {f"cli/verbs/{each.name}" for each in (ROOT / "cli/verbs").iterdir() if each.is_dir()}
-IN_A_VERB = {"cli/frame", "cli/machine", "cli/start", "cli/measurements", "cli/prediction", "cli/profiles", "cli/jobs", "cli/traffic", "cli/lab", "cli/help parts"}
+IN_A_VERB = {"cli/frame", "cli/machine", "cli/start", "cli/measurements", "cli/prediction", "cli/profiles", "cli/cached", "cli/jobs", "cli/traffic", "cli/lab", "cli/help parts"}
 COMMAND = {
     "cli/frame": set(),
     "cli/machine": {"cli/frame"},
     "cli/start": {"cli/frame", "cli/machine"},
     "cli/measurements": set(),
     "cli/jobs": set(),
+    "cli/cached": set(),
     "cli/prediction": {"cli/frame"},
     "cli/profiles": {"cli/prediction"},
     "cli/traffic": {"cli/frame", "cli/prediction"},

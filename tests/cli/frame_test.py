@@ -8,7 +8,7 @@ import unittest
 
 from command import BUILD, PATIENCE, CommandTest, nodewise
 
-VERBS = ("topo", "run", "measure", "drop-cache", "profile", "report", "tune", "survey", "pages", "model", "doctor", "lab", "help")
+VERBS = ("topo", "run", "measure", "drop-cache", "warm", "profile", "report", "tune", "survey", "pages", "model", "doctor", "lab", "help")
 
 
 class Help(CommandTest):

@@ -1,0 +1,116 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "cli/verbs/warm/target.hpp"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include <nodewise/distribution.hpp>
+#include <nodewise/error.hpp>
+#include <nodewise/team_layout.hpp>
+
+#include "base/text.hpp"
+#include "cli/machine/source.hpp"
+#include "placement/resolve.hpp"
+#include "spec/spec.hpp"
+
+namespace nodewise::cli {
+
+namespace {
+
+using placements::division;
+using placements::kernel_policy;
+
+[[noreturn]] void refuse_target(std::string_view text, const char* answered) {
+  throw error(error_kind::usage, std::string(text), answered,
+              "write blocked, interleave, cyclic:SIZE, weighted:NODE=WEIGHT,... or node:N");
+}
+
+/// The file has no policy, so the words of `run` that name one have no meaning here.
+placements::placement read_target(std::string_view text, const topology& where) {
+  const std::string as_run =
+      text.starts_with("node:") ? fmt::format("bind:{}", text.substr(5)) : std::string(text);
+  const auto nodes = [&](std::string_view list) {
+    return spec::resolve_nodes(list, where, spec::node_purpose::memory);
+  };
+  const auto read = placements::read(as_run, placements::grammar::command_line, nodes);
+  return placements::resolved(
+      read, placements::grammar::command_line,
+      {.threads = {},
+       .memories = [&] { return where.memory_nodes(); },
+       .nodes_of_threads = [&] { return where.memory_nodes(); },
+       .measured = [&](const node_set& of) { return weigh_by_measurement(where, of).weights; }});
+}
+
+} // namespace
+
+page_target::page_target(std::string_view text, const topology& where, std::vector<node_id> readers,
+                         std::size_t page_bytes)
+    : word_(text), page_bytes_(page_bytes) {
+  const placements::placement what = read_target(text, where);
+  const placements::traits& traits = placements::traits_of(what.how);
+  owners_ = placements::owners_of(what.owners);
+  switch (traits.divided) {
+  case division::parts:
+    if (what.granule_bytes != 0) {
+      refuse_target(text, "a file has no rows");
+    }
+    owners_ = std::move(readers);
+    return;
+  case division::rounds:
+    turn_pages_ = std::max<std::size_t>(1, what.granule_bytes / page_bytes);
+    return;
+  case division::none:
+    turn_pages_ = 1;
+    const bool is_one_node = traits.policy == kernel_policy::bind && text.starts_with("node:");
+    if (is_one_node && owners_.size() != 1) {
+      refuse_target(text, "it names several nodes");
+    }
+    if (!is_one_node && traits.policy != kernel_policy::interleave) {
+      refuse_target(text, "a file has no such placement");
+    }
+  }
+}
+
+std::function<node_id(std::size_t page)> page_target::owners(std::uint64_t bytes) const {
+  if (turn_pages_ != 0) {
+    return [turns = block_cyclic(owners_, turn_pages_)](std::size_t page) {
+      return turns.owner(page, page + 1);
+    };
+  }
+  const std::size_t pages = arithmetic::pages_for(bytes, page_bytes_);
+  return [blocks = blocked(owners_), pages](std::size_t page) {
+    return page < pages ? blocks.owner(page, pages) : unknown_node;
+  };
+}
+
+std::string page_target::text() const {
+  node_set nodes;
+  for (const node_id node : owners_) {
+    nodes.insert(node);
+  }
+  const std::string on =
+      fmt::format("{} {}", nodes.size() == 1 ? "node" : "nodes", nodes.to_string());
+  return word_.starts_with("node:") || owners_.size() == 1 ? on
+         : turn_pages_ != 0                                ? fmt::format("{} over {}", word_, on)
+                            : fmt::format("{}, one block for each of {} on {}", word_,
+                                          counted(owners_.size(), "reader"), on);
+}
+
+std::vector<node_id> reader_nodes(const topology& where, std::optional<std::size_t> count) {
+  if (count) {
+    return team_layout(where, bind_policy::close, *count).owners();
+  }
+  std::vector<node_id> nodes;
+  for (const domain& each : where.domains()) {
+    if (where.memory_nodes().contains(each.node)) {
+      nodes.push_back(each.node);
+    }
+  }
+  if (nodes.empty()) { // processors on nodes without memory
+    nodes.assign(where.memory_nodes().begin(), where.memory_nodes().end());
+  }
+  return nodes;
+}
+
+} // namespace nodewise::cli

@@ -1,0 +1,152 @@
+// Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+#include "page_cache/warm.hpp"
+
+#include <algorithm>
+#include <cerrno>
+
+#include <fmt/core.h>
+
+#include <nodewise/error.hpp>
+#include <nodewise/topology.hpp>
+
+#include "base/text.hpp"
+#include "cli/frame/result.hpp"
+#include "cli/frame/verbs.hpp"
+#include "cli/verbs/warm/flags.hpp"
+#include "cli/verbs/warm/target.hpp"
+#include "cli/verbs/warm/view.hpp"
+#include "observe/mapped_by.hpp"
+#include "report/progress.hpp"
+
+namespace nodewise::cli::verbs {
+
+namespace {
+
+page_target target_of(const invocation& given, const topology& where) {
+  const auto count = given.number(flags::warm_for, 1);
+  const std::string_view text = given.text(flags::warm_to).value_or("blocked");
+  if (count && text != "blocked") {
+    throw error(error_kind::usage, option_name(flags::warm_for), "only blocks have readers",
+                "give --to blocked, or leave it out");
+  }
+  constexpr long long most_readers = 1 << 13; // as for --threads
+  if (count && *count > most_readers) {
+    throw error(error_kind::usage, fmt::format("{} {}", option_name(flags::warm_for), *count),
+                fmt::format("more than {} readers", most_readers), "give fewer");
+  }
+  const auto readers =
+      reader_nodes(where, count ? std::optional(static_cast<std::size_t>(*count)) : std::nullopt);
+  return for_option(flags::warm_to, [&] {
+    return page_target(text, where, readers, sys::real_kernel().base_page_bytes());
+  });
+}
+
+std::uint64_t count_on_owner(const page_cache::file_location& of,
+                             const std::function<node_id(std::size_t)>& owner) {
+  std::uint64_t right = 0;
+  std::size_t page = 0;
+  for (const page_cache::cached_run& run : of.runs) {
+    for (const std::size_t end = page + run.pages; page < end; ++page) {
+      right += run.node == owner(page) ? 1U : 0U;
+    }
+  }
+  return right;
+}
+
+/// What is looked at and placed, with its progress on the terminal.
+class warming {
+ public:
+  warming(const page_target& target, bool only_check) : target_(target), only_check_(only_check) {}
+
+  placed_file place(const std::string& path) const {
+    placed_file made;
+    made.path = path;
+    const auto file = sys::cached_file::open(path);
+    if (!file) {
+      made.errno_value = file.errno_value;
+      return made;
+    }
+    made.errno_value = look(file.value, made.before);
+    made.now = made.before;
+    if (made.errno_value == 0 && !only_check_) {
+      warm(file.value, made);
+    }
+    if (made.errno_value == 0) {
+      made.on_owner_pages = count_on_owner(made.now, target_.owners(made.now.bytes));
+    }
+    return made;
+  }
+
+ private:
+  int look(const sys::cached_file& file, page_cache::file_location& into) const {
+    auto found = page_cache::locate(kernel_, file);
+    into = std::move(found.value);
+    return found.errno_value;
+  }
+
+  void warm(const sys::cached_file& file, placed_file& into) const {
+    report::progress shown(fmt::format("warming {}", printable(into.path)), into.before.bytes);
+    std::uint64_t bytes = 0;
+    const page_cache::warm_request request{
+        .owner = target_.owners(into.before.bytes),
+        .memory = [&](node_id node) { return sys::read_node_memory(kernel_, node); },
+        .done =
+            [&](std::uint64_t more) {
+              bytes += more;
+              shown.done(bytes);
+            }};
+    auto done = page_cache::warm(kernel_, file, request);
+    into.errno_value = done.errno_value;
+    into.done = std::move(done.value);
+    if (into.errno_value == 0) {
+      into.errno_value = look(file, into.now);
+    }
+    if (into.done.stayed.contains(EACCES)) {
+      into.mapped_by = observe::mapped_by(into.path);
+    }
+  }
+
+  sys::kernel& kernel_ = sys::real_kernel();
+  const page_target& target_;
+  bool only_check_;
+};
+
+int exit_code_for(const warmed_files& result, bool strict) {
+  const auto failed = [](const placed_file& each) {
+    return each.errno_value != 0 || each.done.errno_value != 0;
+  };
+  const auto is_elsewhere = [](const placed_file& each) {
+    return !each.now.is_known || each.on_owner_pages != each.pages();
+  };
+  if (std::ranges::any_of(result.files, failed)) {
+    return exit_code::bad_input;
+  }
+  return strict && std::ranges::any_of(result.files, is_elsewhere) ? exit_code::check_failed
+                                                                   : exit_code::ok;
+}
+
+} // namespace
+
+int warm(const invocation& given) {
+  check_output(given);
+  if (given.operands.empty()) {
+    throw error(error_kind::usage, "nodewise warm", "no file is named",
+                "write nodewise warm FILE...");
+  }
+  const topology where = topology::from_sysfs();
+  const page_target target = target_of(given, where);
+  warmed_files result{where.machine(),
+                      std::string(given.text(flags::warm_to).value_or("blocked")),
+                      target.text(),
+                      given.has(flags::warm_check),
+                      {}};
+  const warming work(target, result.only_checked);
+  for (const std::string& path : given.operands) {
+    result.files.push_back(work.place(path));
+  }
+  show_result(given, warm_forms, result,
+              [&](const report::style& how) { return warm_text(result, how); });
+  return exit_code_for(result, given.has(flags::strict));
+}
+
+} // namespace nodewise::cli::verbs

@@ -1,0 +1,138 @@
+# Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
+"""`nodewise warm` on four nodes: where a file's pages are, by the kernel's own list of a process that has mapped it."""
+
+import json
+import unittest
+
+from lab import BUILD, ROOT, LabTest, shell
+
+SIZE = 64 << 20
+PAGES = SIZE >> 12
+# A process that has mapped the file finds its pages where the cache has them.
+LOOK = """
+import mmap, re, sys
+with open(sys.argv[1], "rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as pages:
+    for at in range(0, len(pages), 4096):
+        pages[at]
+    for line in open("/proc/self/numa_maps"):
+        if any(word.startswith("file=") and word.endswith("/" + sys.argv[1]) for word in line.split()):
+            print("pages", *re.findall(r"N[0-9]+=[0-9]+", line))
+            if len(sys.argv) > 2:
+                open("mapped", "w").close()
+                sys.stdin.read()
+"""
+SCRIPT = f"""
+set -e
+export PATH={BUILD}/bin:$PATH
+cat > look.py <<'END'
+{LOOK}
+END
+warm() {{ echo "== warm $*"; {BUILD}/bin/nodewise warm --json "$@" || echo "status $?"; }}
+look() {{ echo "== look"; /usr/bin/python3 look.py "$@"; }}
+head -c {SIZE} /dev/urandom > file
+sum=$(sha256sum < file)
+sync file
+exec 8< file # the file system of the working directory caches a file only while it is open
+taskset -c 0 /usr/bin/python3 look.py file
+echo "== look"
+/usr/bin/python3 look.py file
+warm --check --to blocked file
+warm file
+look file
+warm --strict --to interleave file
+look file
+warm --to cyclic:1M:1,3 file
+look file
+{BUILD}/bin/nodewise drop-cache --quiet file
+warm --strict --to weighted:0=3,2=1 file
+look file
+{BUILD}/bin/nodewise drop-cache --quiet file
+warm --for 3 file
+look file
+warm --to node:2 file
+mkfifo /dev/shm/hold
+rm -f mapped # of an earlier test in this directory
+/usr/bin/python3 look.py file stay < /dev/shm/hold > /dev/null & exec 9> /dev/shm/hold
+while [ ! -e mapped ]; do sleep 0.1; done
+warm --strict --to node:1 file
+exec 9>&-
+wait $!
+cp file /dev/shm/file
+warm --strict --to blocked /dev/shm/file
+[ "$sum" = "$(sha256sum < /dev/shm/file)" ]
+cd /dev/shm
+rm file
+taskset -c 0 head -c 64M /dev/zero > model.gguf
+export COLUMNS=80
+for line in "nodewise warm --check model.gguf" "nodewise warm model.gguf"; do
+  echo "== text"
+  $line
+done
+cd - > /dev/null
+echo "== same"
+[ "$sum" = "$(sha256sum < file)" ] && echo same
+"""
+
+
+class Warm(LabTest):
+    @classmethod
+    def setUpClass(cls):
+        done = shell(SCRIPT)
+        cls.output = done.stdout.decode() + done.stderr.decode()
+        cls.parts = {}
+        for part in cls.output.split("== ")[1:]:
+            title, _, text = part.partition("\n")
+            cls.parts.setdefault(title, []).append(text.strip())
+        cls.looks = [dict(map(int, each[1:].split("=")) for each in look.split()[1:]) for look in cls.parts.get("look", [])]
+
+    def result(self, arguments):
+        text = self.parts[f"warm {arguments}"][0]
+        document, _, status = text.partition("status ")
+        return json.loads(document)["files"][0], int(status or 0)
+
+    def assert_on(self, look, shares):
+        pages = self.looks[look]
+        self.assertEqual(sum(pages.values()), PAGES, self.output)
+        for node, share in enumerate(shares):
+            self.assertAlmostEqual(pages.get(node, 0) / PAGES, share, delta=0.005, msg=f"node {node} of {pages}")
+
+    def test_a_cached_file_is_moved_and_not_read(self):
+        self.assert_on(0, [1, 0, 0, 0])
+        checked, _ = self.result("--check --to blocked file")
+        self.assertEqual(checked["cached_now"], {"0": SIZE})
+        self.assertEqual((checked["moved_pages"], checked["on_owner_pages"]), (0, PAGES // 4))
+        moved, status = self.result("file")
+        self.assertEqual((moved["read_bytes"], moved["moved_pages"], moved["on_owner_pages"], status), (0, PAGES * 3 // 4, PAGES, 0))
+        self.assert_on(1, [0.25] * 4)
+        self.assertEqual(self.result("--strict --to interleave file")[1], 0)
+        self.assert_on(2, [0.25] * 4)
+        self.result("--to cyclic:1M:1,3 file")
+        self.assert_on(3, [0, 0.5, 0, 0.5])
+
+    def test_a_file_that_is_not_cached_is_read_to_its_nodes(self):
+        read, status = self.result("--strict --to weighted:0=3,2=1 file")
+        self.assertEqual((read["cached_before"], read["read_bytes"], status), ({}, SIZE, 0))
+        self.assert_on(4, [0.75, 0, 0.25, 0])
+        read, _ = self.result("--for 3 file")
+        self.assertEqual(read["on_owner_pages"], PAGES)
+        self.assert_on(5, [2 / 3, 1 / 3, 0, 0])
+
+    def test_pages_that_another_process_has_mapped_stay_and_it_is_named(self):
+        stayed, status = self.result("--strict --to node:1 file")
+        self.assertEqual(stayed["stayed"], [{"errno": 13, "pages": PAGES}])
+        self.assertRegex(stayed["mapped_by"][0], r"^\d+ \(python3")
+        self.assertEqual((stayed["moved_pages"], status), (0, 1))
+
+    def test_a_file_in_memory_is_moved_and_no_byte_changes(self):
+        moved, status = self.result("--strict --to blocked /dev/shm/file")
+        self.assertEqual((moved["on_owner_pages"], status), (PAGES, 0))
+        self.assertEqual(self.parts["same"], ["same"])
+
+    def test_the_docs_show_what_is_printed(self):
+        shown = (ROOT / "docs/files.md").read_text().split("```console\n")[1].split("```")[0]
+        lines = [f"$ nodewise warm {arguments}\n{text}\n" for arguments, text in zip(("--check model.gguf", "model.gguf"), self.parts["text"])]
+        self.assertEqual(shown, "".join(lines))
+
+
+if __name__ == "__main__":
+    unittest.main()
