@@ -36,7 +36,10 @@ HWY_INLINE void add_up(const sell_chunks<T, std::int32_t> a, std::size_t first, 
                        const T* x, T* sums, const Ahead ahead) {
   const tag<T> d;
   constexpr std::size_t lanes = hn::MaxLanes(tag<T>());
-  hn::Vec<tag<T>> sum[Vectors] = {};
+  hn::Vec<tag<T>> sum[Vectors];
+  for (auto& each : sum) { // = {} leaves NEON's vectors uninitialised
+    each = hn::Zero(d);
+  }
   for (std::size_t k = first; k < last; k += a.chunk_rows) {
     for (std::size_t i = 0; i < Vectors; ++i) {
       const std::size_t at = k + i * lanes;

@@ -56,6 +56,11 @@ class sums_of {
   static constexpr std::size_t vectors = Lanes / vector_lanes;
 
  public:
+  HWY_INLINE sums_of() {
+    for (auto& each : sums_) { // = {} leaves NEON's vectors uninitialised
+      each = hn::Zero(D());
+    }
+  }
   HWY_INLINE void add(const T* values, const std::int32_t* columns, const T* x) {
     const D d;
     for (std::size_t i = 0; i < vectors; ++i) {
@@ -85,7 +90,7 @@ class sums_of {
   }
 
  private:
-  hn::Vec<D> sums_[vectors] = {};
+  hn::Vec<D> sums_[vectors];
 };
 
 /// Rows whose ends the processor predicts: no more entries are read than there are.

@@ -31,11 +31,11 @@ class Warm(CommandTest):
 
     def test_a_file_is_read_once(self):
         self.drop()
-        checked = self.of("--check", str(self.file))[0]
+        checked = self.of("--look", str(self.file))[0]
         if checked["cached_now"]:
             self.skipTest(f"{os.getcwd()} is in a file system whose pages cannot be dropped")
         self.assertEqual((checked["pages"], checked["on_owner_pages"], checked["read_bytes"]), (65, 0, "unavailable"))
-        self.assertEqual(self.of("--strict", "--check", str(self.file), code=1)[0]["cached_now"], {})
+        self.assertEqual(self.of("--strict", "--look", str(self.file), code=1)[0]["cached_now"], {})
         first = self.of(str(self.file))[0]
         self.assertEqual((first["cached_before"], first["read_bytes"], first["stayed"]), ({}, 65 * PAGE, []))
         self.assertEqual(sum(first["cached_now"].values()), 65 * PAGE)
@@ -67,8 +67,8 @@ class Warm(CommandTest):
         for arguments, why in (
             ([], "no file is named"), (["--to", "prefer:0", file], "a file has no such placement"), (["--to", "local", file], "a file has no such placement"),
             (["--to", "rows:80", file], "a file has no rows"), (["--to", "bind:0", file], "a file has no such placement"), (["--to", "node:9999", file], "9999"),
-            (["--to", "sideways", file], "sideways"), (["--to", "interleave", "--for", "2", file], "only blocks have readers"),
-            (["--for", "0", file], "--for"), (["--for", "9000", file], "8192"),
+            (["--to", "sideways", file], "sideways"), (["--to", "interleave", "--readers", "2", file], "only blocks have readers"),
+            (["--readers", "0", file], "--readers"), (["--readers", "9000", file], "8192"),
         ):  # fmt: skip
             with self.subTest(arguments):
                 self.assertIn(why, self.expect(2, "warm", *arguments).stderr)

@@ -28,7 +28,7 @@ cat > look.py <<'END'
 {LOOK}
 END
 warm() {{ echo "== warm $*"; {BUILD}/bin/nodewise warm --json "$@" || echo "status $?"; }}
-look() {{ echo "== look"; /usr/bin/python3 look.py "$@"; }}
+shown() {{ echo "== look"; /usr/bin/python3 look.py "$@"; }}
 head -c {SIZE} /dev/urandom > file
 sum=$(sha256sum < file)
 sync file
@@ -36,19 +36,19 @@ exec 8< file # the file system of the working directory caches a file only while
 taskset -c 0 /usr/bin/python3 look.py file
 echo "== look"
 /usr/bin/python3 look.py file
-warm --check --to blocked file
+warm --look --to blocked file
 warm file
-look file
+shown file
 warm --strict --to interleave file
-look file
+shown file
 warm --to cyclic:1M:1,3 file
-look file
+shown file
 {BUILD}/bin/nodewise drop-cache --quiet file
 warm --strict --to weighted:0=3,2=1 file
-look file
+shown file
 {BUILD}/bin/nodewise drop-cache --quiet file
-warm --for 3 file
-look file
+warm --readers 3 file
+shown file
 warm --to node:2 file
 mkfifo /dev/shm/hold
 rm -f mapped # of an earlier test in this directory
@@ -64,7 +64,7 @@ cd /dev/shm
 rm file
 taskset -c 0 head -c 64M /dev/zero > model.gguf
 export COLUMNS=80
-for line in "nodewise warm --check model.gguf" "nodewise warm model.gguf"; do
+for line in "nodewise warm --look model.gguf" "nodewise warm model.gguf"; do
   echo "== text"
   $line
 done
@@ -98,7 +98,7 @@ class Warm(LabTest):
 
     def test_a_cached_file_is_moved_and_not_read(self):
         self.assert_on(0, [1, 0, 0, 0])
-        checked, _ = self.result("--check --to blocked file")
+        checked, _ = self.result("--look --to blocked file")
         self.assertEqual(checked["cached_now"], {"0": SIZE})
         self.assertEqual((checked["moved_pages"], checked["on_owner_pages"]), (0, PAGES // 4))
         moved, status = self.result("file")
@@ -113,7 +113,7 @@ class Warm(LabTest):
         read, status = self.result("--strict --to weighted:0=3,2=1 file")
         self.assertEqual((read["cached_before"], read["read_bytes"], status), ({}, SIZE, 0))
         self.assert_on(4, [0.75, 0, 0.25, 0])
-        read, _ = self.result("--for 3 file")
+        read, _ = self.result("--readers 3 file")
         self.assertEqual(read["on_owner_pages"], PAGES)
         self.assert_on(5, [2 / 3, 1 / 3, 0, 0])
 
@@ -130,7 +130,7 @@ class Warm(LabTest):
 
     def test_the_docs_show_what_is_printed(self):
         shown = (ROOT / "docs/files.md").read_text().split("```console\n")[1].split("```")[0]
-        lines = [f"$ nodewise warm {arguments}\n{text}\n" for arguments, text in zip(("--check model.gguf", "model.gguf"), self.parts["text"])]
+        lines = [f"$ nodewise warm {arguments}\n{text}\n" for arguments, text in zip(("--look model.gguf", "model.gguf"), self.parts["text"])]
         self.assertEqual(shown, "".join(lines))
 
 

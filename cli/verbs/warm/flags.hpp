@@ -17,16 +17,16 @@ inline constexpr flag warm_to{
     .help = "where pages shall be: blocked (the first part of the file on the node of its first "
             "reader, and so on), interleave[:NODES] (pages in turn), cyclic:SIZE[:NODES], "
             "weighted:NODE=WEIGHT,... or weighted:auto, node:N"};
-inline constexpr flag warm_for{
-    .name = "for",
+inline constexpr flag readers{
+    .name = "readers",
     .value = "N",
     .standard = "one for each node",
     .group = group::memory,
     .help = "blocked for N readers: threads that `nodewise run --bind close --threads N` binds"};
-inline constexpr flag warm_check{.name = "check",
-                                 .group = group::memory,
-                                 .help = "read and move nothing: only show where the cached pages "
-                                         "are, and how many are where --to would put them"};
+inline constexpr flag only_look{.name = "look",
+                                .group = group::memory,
+                                .help = "read and move nothing: only show where the cached pages "
+                                        "are, and how many are where --to would put them"};
 
 } // namespace flags
 

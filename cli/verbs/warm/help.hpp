@@ -9,7 +9,7 @@
 namespace nodewise::cli {
 
 inline constexpr auto warm_flags = join(
-    std::array<flag_list, 3>{&flags::warm_to, &flags::warm_for, &flags::warm_check},
+    std::array<flag_list, 3>{&flags::warm_to, &flags::readers, &flags::only_look},
     flags_of<warm_forms>(), std::array<flag_list, 3>{&flags::output, &flags::strict, &flags::quiet},
     on_a_machine, every_verb);
 inline constexpr std::array warm_examples = {
@@ -17,7 +17,7 @@ inline constexpr std::array warm_examples = {
     example{"nodewise warm --to interleave model.gguf",
             "all nodes' memory serves all readers, as for a model that every thread reads"},
     example{"nodewise warm --to node:1 /data/index/*", "for a server that runs on node 1"},
-    example{"nodewise warm --check --to interleave model.gguf",
+    example{"nodewise warm --look --to interleave model.gguf",
             "is it there already? Changes nothing"},
 };
 inline constexpr std::array<verb_flag_text, 1> warm_texts = {

@@ -19,7 +19,7 @@ struct placed_file {
   std::string path;
   int errno_value = 0; ///< why nothing of it is known; 0: all of the rest is
   page_cache::file_location before;
-  page_cache::file_location now; ///< with --check the same
+  page_cache::file_location now; ///< with --look the same
   page_cache::warmed done;
   std::uint64_t on_owner_pages = 0;   ///< now
   std::vector<std::string> mapped_by; ///< "4711 (server)", if others have mapped pages that stayed

@@ -23,15 +23,15 @@ namespace nodewise::cli::verbs {
 namespace {
 
 page_target target_of(const invocation& given, const topology& where) {
-  const auto count = given.number(flags::warm_for, 1);
+  const auto count = given.number(flags::readers, 1);
   const std::string_view text = given.text(flags::warm_to).value_or("blocked");
   if (count && text != "blocked") {
-    throw error(error_kind::usage, option_name(flags::warm_for), "only blocks have readers",
+    throw error(error_kind::usage, option_name(flags::readers), "only blocks have readers",
                 "give --to blocked, or leave it out");
   }
   constexpr long long most_readers = 1 << 13; // as for --threads
   if (count && *count > most_readers) {
-    throw error(error_kind::usage, fmt::format("{} {}", option_name(flags::warm_for), *count),
+    throw error(error_kind::usage, fmt::format("{} {}", option_name(flags::readers), *count),
                 fmt::format("more than {} readers", most_readers), "give fewer");
   }
   const auto readers =
@@ -138,7 +138,7 @@ int warm(const invocation& given) {
   warmed_files result{where.machine(),
                       std::string(given.text(flags::warm_to).value_or("blocked")),
                       target.text(),
-                      given.has(flags::warm_check),
+                      given.has(flags::only_look),
                       {}};
   const warming work(target, result.only_checked);
   for (const std::string& path : given.operands) {
