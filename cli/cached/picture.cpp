@@ -2,11 +2,14 @@
 #include "cli/cached/picture.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 #include <vector>
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
+
+#include <nodewise/error.hpp>
 
 #include "report/bar.hpp"
 
@@ -52,6 +55,10 @@ nlohmann::ordered_json cached_json(const page_cache::file_location& of) {
     }
   }
   return all;
+}
+
+std::string refused_text(int errno_value) {
+  return errno_text(errno_value) + (errno_value == EISDIR ? ", name the files in it" : "");
 }
 
 std::string cached_text(const page_cache::file_location& of) {

@@ -22,4 +22,7 @@ namespace nodewise::cli {
 /// "48.0 MiB of 64.0 MiB cached"
 [[nodiscard]] std::string cached_text(const page_cache::file_location& of);
 
+/// Why a file could not be opened as a cached one, and for a folder what to do.
+[[nodiscard]] std::string refused_text(int errno_value);
+
 } // namespace nodewise::cli

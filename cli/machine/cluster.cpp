@@ -19,14 +19,10 @@ namespace fs = std::filesystem;
 constexpr std::string_view cluster_schema = "nodewise/cluster/1";
 constexpr int most_hosts = 64; // as in lab/nodewise_lab/network.py
 
-bool is_file(std::string_view name) {
-  return name.find('/') != std::string_view::npos || name.ends_with(".json");
-}
-
 /// Of a cluster file: names of other files are relative to its folder.
 std::string machine_name(const json_field& field, const fs::path& folder) {
   const std::string name = field.text();
-  return is_file(name) ? (folder / name).string() : name;
+  return names_file(name) ? (folder / name).string() : name;
 }
 
 void add_hosts(std::vector<topology>& into, const json_field& entry, const fs::path& folder,
@@ -45,7 +41,7 @@ void add_hosts(std::vector<topology>& into, const json_field& entry, const fs::p
 /// Adds the hosts of a cluster file. False: the file is of another kind.
 bool add_cluster(std::vector<topology>& into, std::string_view name, const paths& from) {
   std::error_code none;
-  if (!is_file(name) || !fs::is_regular_file(name, none)) {
+  if (!names_file(name) || !fs::is_regular_file(name, none)) {
     return false; // the reader of machines says what is wrong with it
   }
   const fs::path file(name);

@@ -108,6 +108,10 @@ std::vector<std::string> lab_machine_names(const paths& from) {
   return names;
 }
 
+bool names_file(std::string_view name) noexcept {
+  return name.find('/') != std::string_view::npos || name.ends_with(".json");
+}
+
 topology read_lab_machine(std::string_view name, const paths& from) {
   std::vector<std::string> names = lab_machine_names(from);
   if (std::ranges::find(names, name) != names.end()) {
@@ -116,7 +120,7 @@ topology read_lab_machine(std::string_view name, const paths& from) {
   if (is_grid(name)) {
     return topology::synthetic(name);
   }
-  if (name.find('/') != std::string_view::npos || name.ends_with(".json")) {
+  if (names_file(name)) {
     return topology::from_json(fs::path(name));
   }
   const std::string near = nearest(name, std::vector<std::string_view>(names.begin(), names.end()));

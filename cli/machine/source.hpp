@@ -26,6 +26,9 @@ namespace nodewise::cli {
 /// another, or NODESxCORES[xTHREADS]. Throws `error` (usage), which lists the known names.
 [[nodiscard]] topology read_lab_machine(std::string_view name, const paths& from);
 
+/// Whether what follows `lab:` is the name of a file.
+[[nodiscard]] bool names_file(std::string_view name) noexcept;
+
 /// The names of the machine files that come with nodewise, in alphabetical order.
 [[nodiscard]] std::vector<std::string> lab_machine_names(const paths& from);
 

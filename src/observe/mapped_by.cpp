@@ -8,29 +8,17 @@
 
 #include <fmt/core.h>
 
-#include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "observe/proc_text.hpp"
-#include "sys/kernel.hpp"
+#include "sys/process.hpp"
+#include "topology/small_file.hpp"
 
 namespace nodewise::observe {
 
 namespace {
 
-std::vector<int> process_numbers() {
-  std::vector<int> all;
-  std::error_code none;
-  for (const auto& each : std::filesystem::directory_iterator("/proc", none)) {
-    if (const auto pid = parse_number<int>(each.path().filename().string())) {
-      all.push_back(*pid);
-    }
-  }
-  std::ranges::sort(all);
-  return all;
-}
-
-bool has_mapped(int pid, const std::string& path) {
-  const auto maps = sys::real_kernel().read_file(fmt::format("/proc/{}/maps", pid).c_str());
+bool has_mapped(sys::process& process, const std::string& path) {
+  const auto maps = process.read_file("maps");
   if (!maps || maps.value.find(path) == std::string::npos) {
     return false;
   }
@@ -48,9 +36,11 @@ std::vector<std::string> mapped_by(const std::string& path, std::size_t most) {
   if (none) {
     return found;
   }
-  for (const int pid : process_numbers()) {
-    if (found.size() < most && pid != ::getpid() && has_mapped(pid, whole)) {
-      const auto name = sys::real_kernel().read_file(fmt::format("/proc/{}/comm", pid).c_str());
+  for (const int pid :
+       topology_detail::numbered_entries("/proc", "").value_or(std::vector<int>{})) {
+    const auto process = sys::real_process(pid);
+    if (found.size() < most && pid != ::getpid() && has_mapped(*process, whole)) {
+      const auto name = process->read_file("comm");
       found.push_back(fmt::format("{} ({})", pid, name ? printable(name.value) : "?"));
     }
   }

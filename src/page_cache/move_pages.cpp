@@ -14,7 +14,8 @@ namespace {
 constexpr int not_answered = std::numeric_limits<int>::min();
 
 /// The kernel moves pages in groups with the same node, and gives up at the first group of which it
-/// could not move all: it then reports neither on that group nor on the rest (Linux 4.17 to 6.12).
+/// could not move all: it then reports neither on that group nor on the rest
+/// (`move_pages_and_store_status` in its mm/migrate.c).
 /// So pages are asked for again, and moved again without those that cannot be moved.
 class mover {
  public:

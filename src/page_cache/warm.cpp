@@ -53,6 +53,7 @@ class warmer {
   int warm_window(std::uint64_t at, std::uint64_t bytes) {
     first_page_ = static_cast<std::size_t>(at / page_bytes_);
     skipped_.clear();
+    room_.clear();
     const auto window = sys::file_window::map(file_, at, bytes);
     if (!window) {
       return window.errno_value;
@@ -79,14 +80,15 @@ class warmer {
 
   [[nodiscard]] node_id owner(std::size_t page) const { return how_.owner(first_page_ + page); }
 
-  /// Bytes that may be allocated on a node.
-  [[nodiscard]] std::uint64_t room_on(node_id node) const {
-    const auto now = how_.memory(node);
-    if (!now) {
-      return ~std::uint64_t{0};
+  /// Bytes that may be allocated on a node. The kernel is asked once for each node until `room_` is
+  /// cleared.
+  std::uint64_t& room_on(node_id node) {
+    const auto [found, is_new] = room_.emplace(node, ~std::uint64_t{0});
+    if (const auto now = is_new ? how_.memory(node) : std::nullopt) {
+      const std::uint64_t kept = now->total_bytes / part_kept_free;
+      found->second = now->free_bytes > kept ? now->free_bytes - kept : 0;
     }
-    const std::uint64_t kept = now->total_bytes / part_kept_free;
-    return now->free_bytes > kept ? now->free_bytes - kept : 0;
+    return found->second;
   }
 
   /// Calls `does` for the missing pages of a window, as far as there is free memory, under a policy
@@ -96,23 +98,26 @@ class warmer {
     std::vector<unsigned char> resident(window.pages(), 0);
     int failed = hidden_ ? 0 : window.find_resident(resident);
     for (std::size_t first = 0; failed == 0 && first < resident.size();) {
-      page_range part{first, first + 1};
       if (!is_missing(resident[first])) {
         ++first;
         continue;
       }
-      while (part.last < resident.size() && is_missing(resident[part.last]) &&
-             owner(part.last) == owner(part.first)) {
-        ++part.last;
-      }
-      if ((part.last - part.first) * page_bytes_ < shortest_own_run) {
-        while (part.last < resident.size() && is_missing(resident[part.last]) &&
-               (part.last - part.first) * page_bytes_ < shortest_own_run) {
-          ++part.last;
+      const auto end_of_part = [&](const auto& belongs) {
+        std::size_t last = first + 1;
+        while (last < resident.size() && is_missing(resident[last]) && belongs(last)) {
+          ++last;
         }
+        return last;
+      };
+      const auto is_short = [&](std::size_t last) {
+        return (last - first) * page_bytes_ < shortest_own_run;
+      };
+      std::size_t last = end_of_part([&](std::size_t page) { return owner(page) == owner(first); });
+      if (is_short(last)) {
+        last = end_of_part(is_short);
       }
-      failed = under_policy(part, does);
-      first = part.last;
+      failed = under_policy({first, last}, does);
+      first = last;
     }
     return failed;
   }
@@ -129,6 +134,10 @@ class warmer {
         skipped_.insert(page);
       }
       return 0;
+    }
+    for (std::size_t page = part.first; page < part.last; ++page) {
+      std::uint64_t& room = room_on(owner(page));
+      room -= std::min(room, page_bytes_);
     }
     const policy_scope policy(
         kernel_, nodes.size() == 1 ? sys::policy::preferred : sys::policy::interleave, nodes);
@@ -194,17 +203,14 @@ class warmer {
   }
 
   void leave_out_full_nodes(std::vector<page_to_move>& wrong) {
-    std::map<int, std::uint64_t> room; // in pages
+    room_.clear(); // what was read may be on other nodes than it should be
     std::erase_if(wrong, [&](const page_to_move& each) {
-      const auto [found, is_new] = room.emplace(each.node, 0);
-      if (is_new) {
-        found->second = room_on(node_id{each.node}) / page_bytes_;
-      }
-      if (found->second == 0) {
+      std::uint64_t& room = room_on(node_id{each.node});
+      if (room < page_bytes_) {
         ++result.stayed[ENOMEM];
         return true;
       }
-      --found->second;
+      room -= page_bytes_;
       return false;
     });
   }
@@ -216,7 +222,8 @@ class warmer {
   std::uint64_t page_bytes_;
   bool shared_; ///< whether pages that others have mapped may be moved
   std::unique_ptr<std::byte[]> buffer_;
-  std::size_t first_page_ = 0;    ///< of the window
+  std::size_t first_page_ = 0;            ///< of the window
+  std::map<node_id, std::uint64_t> room_; ///< see `room_on`
   std::set<std::size_t> skipped_; ///< pages of the window that were not read for lack of memory
   bool only_touched_ = false;     ///< reading this file does not cache it
 };

@@ -78,6 +78,13 @@ std::optional<std::uint64_t> meminfo_field(std::string_view text, std::string_vi
   return kibibytes ? std::optional(*kibibytes * 1024) : std::nullopt;
 }
 
+/// `whose`: MPOL_MF_MOVE or MPOL_MF_MOVE_ALL.
+int request_move(std::span<void* const> pages, std::span<const int> nodes, std::span<int> status,
+                 int whose) {
+  return to_errno(
+      raw::move_pages(0, pages.size(), pages.data(), nodes.data(), status.data(), whose));
+}
+
 class linux_kernel final : public kernel {
  public:
   answer<void*> map(std::size_t bytes, access how, int extra_flags) override {
@@ -128,14 +135,12 @@ class linux_kernel final : public kernel {
 
   int move_pages(std::span<void* const> pages, std::span<const int> nodes,
                  std::span<int> status) override {
-    return to_errno(raw::move_pages(0, pages.size(), pages.data(), nodes.data(), status.data(),
-                                    move_own_pages));
+    return request_move(pages, nodes, status, move_own_pages);
   }
 
   int move_shared_pages(std::span<void* const> pages, std::span<const int> nodes,
                         std::span<int> status) override {
-    return to_errno(raw::move_pages(0, pages.size(), pages.data(), nodes.data(), status.data(),
-                                    move_shared_too));
+    return request_move(pages, nodes, status, move_shared_too);
   }
 
   answer<node_id> node_of_page(void* page) override {

@@ -2,13 +2,13 @@
 #include "cli/verbs/drop_cache/view.hpp"
 
 #include <array>
-#include <cerrno>
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include <nodewise/error.hpp>
 
+#include "cli/cached/picture.hpp"
 #include "cli/frame/result.hpp"
 #include "cli/verbs/drop_cache/flags.hpp"
 #include "report/envelope.hpp"
@@ -60,8 +60,7 @@ std::string remark_on(const dropped_file& file, const report::style& how) {
   };
   const auto& [failed, stayed] = file.outcome;
   if (failed != 0) {
-    return remark(tone::bad,
-                  errno_text(failed) + (failed == EISDIR ? ", name the files in it" : ""));
+    return remark(tone::bad, refused_text(failed));
   }
   if (!stayed) {
     return remark(tone::warning,

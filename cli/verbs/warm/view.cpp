@@ -67,8 +67,7 @@ std::string share_text(const placed_file& of) {
 std::string file_text(const placed_file& of, const report::style& how) {
   const std::string name = report::paint(how, tone::strong, printable(of.path));
   if (of.errno_value != 0) {
-    return fmt::format("{}: {}{}\n", name, errno_text(of.errno_value),
-                       of.errno_value == EISDIR ? ", name the files in it" : "");
+    return fmt::format("{}: {}\n", name, refused_text(of.errno_value));
   }
   std::string text = fmt::format("{}: {}", name, cached_text(of.now));
   for (const std::string& part : {share_text(of), done_text(of)}) {
