@@ -185,6 +185,19 @@ inline constexpr flag on_overlay{.name = "on-overlay",
                                  .group = group::virtual_machine,
                                  .help = "run in a copy of the working directory, and copy changes "
                                          "back at the end (default: run in the directory itself)"};
+inline constexpr flag on_disk{
+    .name = "on-disk",
+    .value = "SIZE",
+    .group = group::virtual_machine,
+    .help = "give the virtual machine an empty disk of SIZE (32M to 1T) with the file system ext4, "
+            "mounted on /scratch; it is gone when the machine ends"};
+inline constexpr flag on_caps{
+    .name = "on-caps",
+    .value = "NAME",
+    .choices = "sys_nice",
+    .group = group::virtual_machine,
+    .help = "let the program keep a capability, as an administrator may: sys_nice moves pages of "
+            "other users and pages that several processes have mapped"};
 inline constexpr flag on_slurm{.name = "on-slurm",
                                .group = group::virtual_machine,
                                .help = "start Slurm on the hosts first, for srun and sbatch"};

@@ -24,6 +24,15 @@ namespace nodewise::cli {
 
 namespace {
 
+std::uint64_t disk_bytes(std::string_view size) {
+  const auto bytes = parse_size(size);
+  if (!bytes || *bytes < (std::uint64_t{32} << 20) || *bytes > (std::uint64_t{1} << 40)) {
+    throw error(error_kind::usage, fmt::format("{} {}", option_name(flags::on_disk), size),
+                "it is not a size from 32M to 1T", "write for example --on-disk 256M");
+  }
+  return *bytes;
+}
+
 std::vector<std::string> words_with_options(const invocation& given,
                                             const std::vector<std::string>& machines,
                                             const char* grace_seconds) {
@@ -86,6 +95,10 @@ std::vector<std::string> runner_options(const invocation& given) {
   pass(flags::on_timeout, "--timeout");
   pass(flags::on_thp, "--thp");
   pass(flags::on_numa_balancing, "--numa-balancing");
+  pass(flags::on_caps, "--caps");
+  if (const auto size = given.text(flags::on_disk)) {
+    options.insert(options.end(), {"--disk", fmt::format("{}", disk_bytes(*size))});
+  }
   if (given.has(flags::on_overlay)) {
     options.emplace_back("--overlay");
   }

@@ -20,8 +20,9 @@ inline constexpr std::array<verb_exit, 5> codes_of_program = {{{exit_code::time_
                                                                {exit_code::signal_base}}};
 
 inline constexpr std::array every_verb = {&flags::color, &flags::help, &flags::version};
-inline constexpr std::array on_a_machine = {&flags::on, &flags::on_timeout, &flags::on_thp,
-                                            &flags::on_numa_balancing, &flags::on_overlay};
+inline constexpr std::array on_a_machine = {
+    &flags::on,         &flags::on_timeout, &flags::on_thp, &flags::on_numa_balancing,
+    &flags::on_overlay, &flags::on_disk,    &flags::on_caps};
 // A picture goes to the terminal here: not into a file, nor out of a virtual machine.
 inline constexpr std::array<excluded_pair, 2> picture_excludes = {
     {{&flags::picture, &flags::output}, {&flags::picture, &flags::on}}};

@@ -86,18 +86,32 @@ static void set_limit(struct resource_limit limit) {
   check(setrlimit(RLIMIT_NOFILE, &limit.value), "cannot limit the number of open files");
 }
 
-// The caller's identity without any privilege, so that the lab shows what an ordinary user may do.
-// For uid 0 this means: access to files by ownership and mode bits only, as for everyone else.
+static bool keeps(const struct job* job, unsigned long capability) {
+  return capability < 32 && (job->capabilities >> capability & 1U) != 0;
+}
+
+// The caller's identity without any privilege, so that the lab shows what an ordinary user may do,
+// except capabilities that the job names. For uid 0 this means: access to files by ownership and
+// mode bits only, as for everyone else.
 static void become_caller(const struct job* job) {
   check(setgroups(job->group_count, job->groups), "cannot set the groups");
   check(setresgid(job->gid, job->gid, job->gid), "cannot set the group");
   // The bounding set limits the privileges that a program run as root, or set-uid, could regain.
-  for (unsigned long capability = 0; prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == 0;)
-    capability++;
+  for (unsigned long capability = 0;; capability++)
+    if (!keeps(job, capability) && prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0)
+      break; // the kernel has no more
+  check(prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0), "cannot keep the capabilities");
   check(setresuid(job->uid, job->uid, job->uid), "cannot set the user");
   struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-  struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {{0}};
-  check((int)syscall(SYS_capset, &header, none), "cannot drop the capabilities");
+  const unsigned kept = job->capabilities;
+  struct __user_cap_data_struct all[_LINUX_CAPABILITY_U32S_3] = {
+      {.effective = kept, .permitted = kept, .inheritable = kept}};
+  check((int)syscall(SYS_capset, &header, all), "cannot drop the capabilities");
+  // Programs that an ordinary user starts keep only ambient ones.
+  for (unsigned long capability = 0; capability < 32; capability++)
+    if (keeps(job, capability))
+      check(prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, capability, 0, 0),
+            "cannot keep a capability");
 }
 
 _Noreturn static void execute(const struct job* job, const int standard[3]) {

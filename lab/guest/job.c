@@ -49,6 +49,8 @@ static const struct scalar {
     {"overlay", offsetof(struct job, overlay), 10},
     {"discard", offsetof(struct job, discard), 10},
     {"network", offsetof(struct job, network), 10},
+    {"disk", offsetof(struct job, disk), 10},
+    {"capabilities", offsetof(struct job, capabilities), 16},
     {"count", offsetof(struct job, count), 0},
     {"tty", offsetof(struct job, tty), 10},
     {"rows", offsetof(struct job, rows), 10},

@@ -14,6 +14,8 @@
 //   numa_balancing=0|1|2      transparent_hugepage=never|madvise|always
 //   overlay=0|1               1: the working directory is copied back at the end
 //   discard=0|1               1: changes to files stay in the guest
+//   disk=0|1                  1: the disk is mounted on /scratch
+//   capabilities=HEX          a mask of those that the command keeps
 //   count=|command|announced  counts traffic: none, all of the command's, or only after it
 //                             announces that its program begins
 //   tty=0|1 rows=N columns=N
@@ -56,6 +58,8 @@ struct job {
   unsigned overlay;
   unsigned discard;
   unsigned network;
+  unsigned disk;
+  unsigned capabilities; // all that can be kept have numbers below 32
   unsigned tty;
   unsigned rows;
   unsigned columns;

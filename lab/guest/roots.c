@@ -98,6 +98,11 @@ static void mount_kernel_views(uid_t uid, gid_t gid) {
   free(user_directory);
 }
 
+static void mount_scratch_disk(void) {
+  // Its files belong to the caller: the file system was made so.
+  mount_or_fail(NEW_ROOT "/dev/vda", NEW_ROOT "/scratch", "ext4", MS_NOSUID | MS_NODEV, NULL);
+}
+
 static void mount_working_directory(const struct job* job) {
   if (job->discard)
     return; // it is in the layered root
@@ -154,6 +159,8 @@ void roots_mount(const struct job* job) {
   mount_layered_root();
   mount_kernel_views(job->uid, job->gid);
   mount_working_directory(job);
+  if (job->disk)
+    mount_scratch_disk();
   if (!job->network)
     name_loopback(job->hostname);
   write_files_of_job(job);

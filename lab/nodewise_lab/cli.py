@@ -16,6 +16,7 @@ from .run import Request, run
 from .signals import SignalInbox, end_like
 
 _DEFAULT_TIMEOUT_SECONDS = 600
+_CAPABILITIES = {"sys_nice": 23}  # by the numbers of linux/capability.h
 
 
 def main(arguments: list[str]) -> int:
@@ -125,6 +126,11 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
         "--thp", choices=("never", "madvise", "always"), default="madvise",
         help="set the use of transparent huge pages (default madvise)",
     )  # fmt: skip
+    add("--disk", type=int, metavar="BYTES", default=0, help="give each host an empty disk, mounted on /scratch")
+    add(
+        "--caps", choices=tuple(_CAPABILITIES), action="append", default=[],
+        help="let the command keep a capability; repeatable (default: it has none)",
+    )  # fmt: skip
     add("--overlay", action="store_true", help="copy the changes of the working directory back at the end")
     add("--discard", action="store_true", help="discard all changes of files")
     add("--env", action="append", default=[], metavar="NAME=VALUE", help="set a variable for the command; repeatable")
@@ -146,6 +152,8 @@ def _run(options: argparse.Namespace, command: list[str], inbox: SignalInbox, re
         transparent_hugepage=options.thp,
         overlay=options.overlay and not options.discard,
         discard=options.discard,
+        disk=options.disk != 0,
+        capabilities=sum(1 << number for number in {_CAPABILITIES[name] for name in options.caps}),
         tty=options.tty,
         count=("announced" if options.count_when_told else "command") if options.count else "",
         environment=_environment(options.env),
@@ -157,7 +165,8 @@ def _run(options: argparse.Namespace, command: list[str], inbox: SignalInbox, re
     others = tuple(machine.load(file) for file in options.host)
     use_snapshot = not options.no_snapshot
     request = Request(
-        wanted, command, settings, options.timeout, use_snapshot, tuple(options.count), options.grace, others, options.slurm
+        wanted, command, settings, options.timeout, use_snapshot, tuple(options.count), options.grace, others, options.slurm,
+        options.disk,
     )
     return run(request, inbox, reporter)
 

@@ -24,6 +24,8 @@ class Settings:
     overlay: bool = False
     discard: bool = False  # files that the command writes stay in the guest
     tty: bool = False
+    disk: bool = False  # the guest has a scratch disk
+    capabilities: int = 0  # a mask of those that the command keeps; usually none
     count: str = ""  # "command": counts traffic from the command's start; "announced": from its announcement
     environment: dict[str, str] = field(default_factory=dict)
 
@@ -64,6 +66,8 @@ def describe(
         ("transparent_hugepage", settings.transparent_hugepage),
         ("overlay", int(settings.overlay)),
         ("discard", int(settings.discard)),
+        ("disk", int(settings.disk)),
+        ("capabilities", f"{settings.capabilities:x}"),
         ("count", settings.count),
         ("tty", int(settings.tty)),
         ("entropy", os.urandom(_ENTROPY_BYTES).hex()),

@@ -14,8 +14,9 @@ from .errors import LabError, Reporter
 
 # Directories of the module tree with the modules that the guest may need, and their dependencies.
 _MODULE_FILES = re.compile(
-    r"lib/modules/[^/]+/kernel/(?:(?:drivers/(?:virtio|char)|net/9p|fs/(?:9p|netfs|fscache|overlayfs))/.*"
-    r"|drivers/net/(?:virtio_net|net_failover)|net/core/failover)\.ko[.a-z]*"
+    r"lib/modules/[^/]+/kernel/(?:(?:drivers/(?:virtio|char)|net/9p|fs/(?:9p|netfs|fscache|overlayfs|ext4|jbd2))/.*"
+    r"|drivers/net/(?:virtio_net|net_failover)|net/core/failover|drivers/block/virtio_blk|fs/mbcache"
+    r"|lib/(?:crc16|libcrc32c)|crypto/(?:crc32c_generic|crc16))\.ko[.a-z]*"
 )
 _BUILTIN_LIST = re.compile(r"lib/modules/[^/]+/modules\.builtin")
 _IMAGE = re.compile(r"boot/vmlinuz-.*")
@@ -29,14 +30,15 @@ class Kernel:
     entry: cache.Entry
     image: Path  # an ELF vmlinux; the bzImage if it could not be unpacked
     modules: tuple[Path, ...]  # in loading order
+    for_disk: tuple[Path, ...]  # of these, what only a guest with a disk needs
 
 
 def _from_entry(entry: cache.Entry) -> Kernel | None:
     about = entry.about()
-    if about.get("wanted") != list(modules.WANTED):  # of an older version, without all modules
+    if about.get("wanted") != [*modules.WANTED, *modules.FOR_DISK]:  # of an older version, without all modules
         return None
     files = tuple(entry.path / name for name in about["modules"])
-    return Kernel(entry, entry.path / about["image"], files)
+    return Kernel(entry, entry.path / about["image"], files, tuple(entry.path / name for name in about["for_disk"]))
 
 
 def ensure(reporter: Reporter) -> Kernel:
@@ -128,12 +130,14 @@ def _unpack(entry: cache.Entry, origin: str, read: _Read, reporter: Reporter) ->
     except bzimage.NotExtractable as error:
         reporter.warning(f"cannot unpack the kernel, so the first start takes longer: {error}")
         image_name, image = "vmlinuz", files[image_path]
+    plain = modules.without_disk(list(ordered), ordered.__getitem__)
     about = {
         "from": origin,
         "release": image_path.removeprefix("boot/vmlinuz-"),
         "image": image_name,
         "modules": [f"{name}.ko" for name in ordered],
-        "wanted": modules.WANTED,
+        "for_disk": [f"{name}.ko" for name in ordered if name not in plain],
+        "wanted": [*modules.WANTED, *modules.FOR_DISK],
         "made": cache.now(),
     }
     return _store(entry, about, {image_name: image} | {f"{name}.ko": content for name, content in ordered.items()})

@@ -4,6 +4,7 @@
 Packages contain no modules.dep, so the dependencies come from the modules themselves.
 """
 
+import contextlib
 import gzip
 import lzma
 import re
@@ -14,6 +15,9 @@ from pathlib import PurePath
 
 # Init uses these before it can read files of the host.
 WANTED = ("virtio_pci", "virtio_console", "9p", "9pnet_virtio", "overlay", "virtio_net")
+# For a scratch disk, if the kernel has them; loaded only with one. ext4 asks for its checksum by another name, and newer
+# kernels have that built in.
+FOR_DISK = ("virtio_blk", "crc32c_generic", "ext4")
 
 _SUFFIX = re.compile(r"\.ko(\.xz|\.zst|\.gz)?$")
 _DEPENDS = re.compile(rb"\0depends=([^\0]*)\0")
@@ -48,7 +52,7 @@ def builtin_names(modules_builtin: str) -> set[str]:
 
 
 def load_order(available: Callable[[str], bytes | None], builtin: set[str]) -> dict[str, bytes]:
-    """Name and content of every module that is needed, dependencies first.
+    """Name and content of every module that is needed, dependencies first, those for a disk last.
 
     Raises KeyError with the name of a module that is neither available nor built in.
     """
@@ -66,4 +70,22 @@ def load_order(available: Callable[[str], bytes | None], builtin: set[str]) -> d
 
     for name in WANTED:
         visit(name)
+    for name in FOR_DISK:
+        with contextlib.suppress(KeyError):
+            visit(name)
     return ordered
+
+
+def without_disk(ordered: list[str], read: Callable[[str], bytes]) -> list[str]:
+    """Of the names in loading order those that a guest without a disk needs."""
+    needed: set[str] = set()
+
+    def visit(name: str) -> None:
+        if name in ordered and name not in needed:
+            needed.add(name)
+            for dependency in dependencies(read(name)):
+                visit(dependency)
+
+    for name in WANTED:
+        visit(name)
+    return [name for name in ordered if name in needed]

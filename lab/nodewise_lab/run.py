@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from . import cluster, counting, initrd, job, kernel, network, qemu, quirks, slurm, snapshot, terminal, vm
+from . import cluster, counting, disk, initrd, job, kernel, network, qemu, quirks, slurm, snapshot, terminal, vm
 from .errors import Reporter, with_hint
 from .job import Settings
 from .machine import Machine
@@ -29,6 +29,7 @@ class Request:
     grace_seconds: float = 0  # between SIGTERM at the time limit and the end of the machine
     others: tuple[Machine, ...] = ()  # the other hosts of a cluster; the command runs on `machine`
     slurm: bool = False  # a cluster, maybe of one host, on which Slurm runs
+    disk_bytes: int = 0  # of the scratch disk of each host; 0: it has none
 
 
 def run(request: Request, inbox: SignalInbox, reporter: Reporter, fds: tuple[int, int, int] = (0, 1, 2)) -> int:
@@ -81,8 +82,14 @@ def _started(
     machines = (request.machine, *request.others)
     for warning in dict.fromkeys(text for each in machines for text in qemu.checked_layout(each).warnings):
         reporter.warning(warning)
-    image = initrd.build(guest_kernel.modules)
+    without = () if request.disk_bytes else guest_kernel.for_disk
+    image = initrd.build(tuple(file for file in guest_kernel.modules if file not in without))
     blueprints = [vm.Blueprint(emulator, guest_kernel, image, each) for each in machines]
+    if request.disk_bytes:
+        disks = [stack.enter_context(disk.formatted(request.disk_bytes)) for _ in machines]
+        blueprints = [
+            replace(each, disk_fd=fd, disk_bytes=request.disk_bytes) for each, fd in zip(blueprints, disks, strict=True)
+        ]
     if request.counts:
         counters = [
             stack.enter_context(counting.prepare(machine, emulator, file))

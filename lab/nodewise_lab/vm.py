@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from . import network, quirks
+from . import disk, network, quirks
 from .counting import Counting
 from .errors import RETRY_HINT, LabError
 from .kernel import Kernel
@@ -39,12 +39,16 @@ class Blueprint:
     machine: Machine
     counting: Counting | None = None  # not a part of the snapshot
     network_fd: int | None = None  # the host's cable in a cluster
+    disk_fd: int | None = None  # its scratch disk
+    disk_bytes: int = 0
 
     @property
     def identity(self) -> list[str]:
         options = [*machine_arguments(self.machine), *device_arguments(0, 0, 0, "/")]
         if self.network_fd is not None:
             options += network.device_arguments(0)
+        if self.disk_fd is not None:
+            options += disk.device_arguments(0, self.disk_bytes)
         return [self.qemu.version_text, *self.qemu.firmware, self.kernel.entry.key, *options]
 
 
@@ -60,7 +64,7 @@ class VirtualMachine:
         self._monitor = monitor
         # Only for root: a setuid program of root would stay on the host after the virtual machine.
         self.modes = ModeGuard() if os.geteuid() == 0 else None
-        counting, cable = blueprint.counting, blueprint.network_fd
+        counting, cable, scratch = blueprint.counting, blueprint.network_fd, blueprint.disk_fd
         with qemu_port, qemu_monitor, tempfile.TemporaryFile() as initrd:
             initrd.write(blueprint.initrd)
             initrd.flush()
@@ -73,11 +77,12 @@ class VirtualMachine:
                 "-kernel", str(blueprint.kernel.image), "-initrd", f"/dev/fd/{initrd.fileno()}",
                 *device_arguments(*channels, work_directory),
                 *(network.device_arguments(cable) if cable is not None else ()),
+                *(disk.device_arguments(scratch, blueprint.disk_bytes) if scratch is not None else ()),
                 *(("-incoming", "defer") if incoming else ()),
                 *(counting.arguments if counting else ()),
             ]  # fmt: skip
             inherited = (
-                *channels, initrd.fileno(), *((cable,) if cable is not None else ()),
+                *channels, initrd.fileno(), *(fd for fd in (cable, scratch) if fd is not None),
                 *((counting.machine_fd, counting.result_fd) if counting else ()),
             )  # fmt: skip
             self.process = self._start(command, inherited)

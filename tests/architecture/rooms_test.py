@@ -36,7 +36,7 @@ MAY_INCLUDE = {
     "html": {"base", "drawing"},
     "tune": {"base", "sys", "topology", "bind", "model"},
     "survey": {"base", "topology"},
-    "page_cache": {"sys"},
+    "page_cache": {"base", "sys"},
     "measure": {"base", "sys", "topology", "place", "bind", "spec", "marker"},
     "symbols": {"base"},
     "profile": {"base", "topology", "symbols"},

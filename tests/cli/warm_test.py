@@ -1,6 +1,8 @@
 # Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 """`nodewise warm` with files of this test. The lab's test does it on several nodes."""
 
+import errno
+import mmap
 import os
 import re
 import tempfile
@@ -42,6 +44,28 @@ class Warm(CommandTest):
         again = self.of("--strict", str(self.file))[0]
         self.assertEqual((again["read_bytes"], again["on_owner_pages"]), (0, 65))
         self.assertEqual(self.file.read_bytes(), self.contents)
+
+    def test_pages_draws_files_and_who_has_mapped_them(self):
+        self.drop()
+        document = self.expect_json(0, "pages", "--json", "--file", str(self.file))
+        self.assertIsNone(conforms(document, "files-1"))
+        found = document["files"][0]
+        if found["cached"]:
+            self.skipTest(f"{os.getcwd()} is in a file system whose pages cannot be dropped")
+        self.assertEqual((found["runs"], found["mapped_by"]), ([{"pages": 65, "node": "not cached"}], []))
+        with self.file.open("rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as mapped:
+            self.assertEqual(mapped[64 * PAGE :], b"end")
+            document = self.expect_json(3, "pages", "--json", "--file", str(self.file), str(self.folder))
+        self.assertIsNone(conforms(document, "files-1"))
+        found, folder = document["files"]
+        self.assertEqual(folder, {"path": str(self.folder), "errno": errno.EISDIR})
+        self.assertEqual(sum(run["pages"] for run in found["runs"]), 65)
+        self.assertGreaterEqual(sum(found["cached"].values()), PAGE)
+        self.assertRegex(found["mapped_by"][0], rf"^{os.getpid()} \(python")
+        text = self.expect(0, "pages", "--file", str(self.file)).stdout
+        self.assertIn("cached\n", text)
+        self.assertIn("no file is named", self.expect(2, "pages", "--file").stderr)
+        self.expect(2, "pages", "--file", "--watch", str(self.file))
 
     def test_holes_and_empty_files(self):
         hole = self.folder / "hole"

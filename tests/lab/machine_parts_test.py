@@ -82,6 +82,15 @@ class Kernel(unittest.TestCase):
         with self.assertRaisesRegex(KeyError, "9p"):
             modules.load_order(files.get, builtin=set())
 
+    def test_those_for_a_disk_are_last_and_loaded_only_with_one(self):
+        needs = dict.fromkeys(modules.WANTED, "") | {"virtio_net": "crc16", "ext4": "mbcache,crc16", "virtio_blk": "", "mbcache": "", "crc16": ""}
+        files = {name: b"\0depends=" + text.encode() + b"\0" for name, text in needs.items()}
+        order = list(modules.load_order(files.get, builtin=set()))
+        self.assertEqual(order[-3:], ["virtio_blk", "mbcache", "ext4"])
+        self.assertEqual(modules.without_disk(order, files.__getitem__), order[:-3])
+        del files["mbcache"]
+        self.assertNotIn("ext4", modules.load_order(files.get, builtin=set()))
+
     def test_module_names(self):
         self.assertEqual(modules.name_of("kernel/drivers/x/virtio-pci.ko.zst"), "virtio_pci")
         self.assertIsNone(modules.name_of("modules.builtin"))

@@ -73,11 +73,53 @@ echo "== same"
 [ "$sum" = "$(sha256sum < file)" ] && echo same
 """
 
+# What the disk of ext4 has read, in bytes, by the kernel's own count.
+ON_DISK = f"""
+set -e
+export PATH={BUILD}/bin:$PATH
+cat > look.py <<'END'
+{LOOK}
+END
+warm() {{ echo "== warm $*"; nodewise warm --json "$@" || echo "status $?"; }}
+disk() {{ echo "== disk"; awk '$3 == "vda" {{ print $6 * 512 }}' /proc/diskstats; }}
+cd /scratch
+cp $OLDPWD/look.py .
+head -c {SIZE} /dev/urandom > file
+sync
+sum=$(sha256sum < file)
+nodewise drop-cache --quiet file
+disk
+taskset -c 0 cat file > /dev/null
+disk
+warm --strict file
+disk
+echo "== look"
+/usr/bin/python3 look.py file
+nodewise drop-cache --quiet file
+warm --strict --to interleave file
+disk
+echo "== look"
+/usr/bin/python3 look.py file
+mkfifo hold
+/usr/bin/python3 look.py file stay < hold > /dev/null & exec 9> hold
+while [ ! -e mapped ]; do sleep 0.1; done
+warm --strict --to node:1 file
+exec 9>&-
+wait $!
+[ "$sum" = "$(sha256sum < file)" ]
+echo "== same"
+"""
 
-class Warm(LabTest):
+
+class Script(LabTest):
+    """A script that prints titles, of which each test looks at the texts below."""
+
+    script = ""
+    options = ()
+
     @classmethod
     def setUpClass(cls):
-        done = shell(SCRIPT)
+        done = shell(cls.script, options=cls.options)
         cls.output = done.stdout.decode() + done.stderr.decode()
         cls.parts = {}
         for part in cls.output.split("== ")[1:]:
@@ -95,6 +137,10 @@ class Warm(LabTest):
         self.assertEqual(sum(pages.values()), PAGES, self.output)
         for node, share in enumerate(shares):
             self.assertAlmostEqual(pages.get(node, 0) / PAGES, share, delta=0.005, msg=f"node {node} of {pages}")
+
+
+class Warm(Script):
+    script = SCRIPT
 
     def test_a_cached_file_is_moved_and_not_read(self):
         self.assert_on(0, [1, 0, 0, 0])
@@ -132,6 +178,31 @@ class Warm(LabTest):
         shown = (ROOT / "docs/files.md").read_text().split("```console\n")[1].split("```")[0]
         lines = [f"$ nodewise warm {arguments}\n{text}\n" for arguments, text in zip(("--look model.gguf", "model.gguf"), self.parts["text"])]
         self.assertEqual(shown, "".join(lines))
+
+
+class OnDisk(Script):
+    """On a disk that counts what is read, with the right to move pages that other processes have mapped."""
+
+    script = ON_DISK
+    options = ("--disk", str(256 << 20), "--caps", "sys_nice")
+
+    def test_moving_reads_nothing_and_reading_reads_once(self):
+        empty, read, moved, again = map(int, self.parts["disk"])
+        self.assertGreaterEqual(read - empty, SIZE)
+        self.assertEqual(moved, read)
+        self.assertGreaterEqual(again - moved, SIZE)
+        self.assertLess(again - moved, SIZE * 1.05)
+        result, status = self.result("--strict file")
+        self.assertEqual((result["read_bytes"], result["moved_pages"], status), (0, PAGES * 3 // 4, 0))
+        self.assert_on(0, [0.25] * 4)
+        result, status = self.result("--strict --to interleave file")
+        self.assertEqual((result["read_bytes"], status), (SIZE, 0))
+        self.assert_on(1, [0.25] * 4)
+
+    def test_shared_pages_can_be_moved_with_the_capability(self):
+        result, status = self.result("--strict --to node:1 file")
+        self.assertEqual((result["moved_pages"], result["stayed"], status), (PAGES * 3 // 4, [], 0))
+        self.assertIn("same", self.parts)
 
 
 if __name__ == "__main__":

@@ -46,6 +46,10 @@ inline constexpr flag all_mappings{.name = "all",
                                    .group = group::selection,
                                    .help = "list all mappings, also those with less than 64 KiB in "
                                            "memory and those after the first 40"};
+inline constexpr flag of_files{.name = "file",
+                               .group = group::selection,
+                               .help = "the operands are files: draw where their cached pages are, "
+                                       "and who has mapped them; nothing is read"};
 inline constexpr flag totals{.name = "totals",
                              .group = group::results,
                              .help = "print totals by node in MB, as numastat -p does"};
@@ -64,6 +68,13 @@ struct pages_result; // in view.hpp
 [[nodiscard]] std::string pages_csv(const pages_result& what);
 /// One exposition for each sample.
 [[nodiscard]] std::string pages_openmetrics(const pages_result& what);
+
+struct cached_files; // in files.hpp
+/// `nodewise/files/1`.
+[[nodiscard]] std::string files_json(const cached_files& what);
+
+/// The forms of `--file`.
+inline constexpr std::array files_forms = {form<cached_files>{&flags::json, files_json}};
 
 inline constexpr std::array pages_forms = {
     form<pages_result>{&flags::json, pages_json},

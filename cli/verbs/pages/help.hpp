@@ -9,16 +9,26 @@
 namespace nodewise::cli {
 
 inline constexpr auto pages_flags =
-    join(std::array<flag_list, 9>{&flags::process, &flags::all_mappings, &flags::at, &flags::watch,
-                                  &flags::interval, &flags::count, &flags::method, &flags::totals,
-                                  &flags::migrate},
+    join(std::array<flag_list, 10>{&flags::process, &flags::of_files, &flags::all_mappings,
+                                   &flags::at, &flags::watch, &flags::interval, &flags::count,
+                                   &flags::method, &flags::totals, &flags::migrate},
          flags_of<pages_forms>(),
          std::array<flag_list, 3>{&flags::output, &flags::strict, &flags::quiet}, on_a_machine,
          every_verb);
-inline constexpr std::array<excluded_pair, 3> pages_excludes = {
+inline constexpr std::array<excluded_pair, 13> pages_excludes = {
     {{&flags::watch, &flags::json},
      {&flags::csv, &flags::totals},
-     {&flags::openmetrics, &flags::totals}}};
+     {&flags::openmetrics, &flags::totals},
+     {&flags::of_files, &flags::process},
+     {&flags::of_files, &flags::all_mappings},
+     {&flags::of_files, &flags::at},
+     {&flags::of_files, &flags::watch},
+     {&flags::of_files, &flags::interval},
+     {&flags::of_files, &flags::count},
+     {&flags::of_files, &flags::totals},
+     {&flags::of_files, &flags::migrate},
+     {&flags::of_files, &flags::csv},
+     {&flags::of_files, &flags::openmetrics}}};
 inline constexpr std::array pages_examples = {
     example{"nodewise pages 4711", "draw where the pages of process 4711 are"},
     example{"nodewise pages --watch=2 -p 4711", "redraw every two seconds"},
@@ -28,6 +38,7 @@ inline constexpr std::array pages_examples = {
             "record how much memory two processes have on each node over time"},
     example{"nodewise pages --interval 15 -o /srv/metrics/4711.prom 4711",
             "every 15 seconds, replace a file that node_exporter reads for Prometheus"},
+    example{"nodewise pages --file model.gguf", "draw on which nodes a file is cached"},
     example{"nodewise pages -p 4711 --migrate 0:1", "move the pages on node 0 to node 1"},
 };
 inline constexpr std::array<verb_flag_text, 3> pages_texts = {
@@ -46,7 +57,7 @@ inline constexpr auto pages_codes = join(
 inline constexpr verb pages_verb{
     .name = "pages",
     .summary = "draw where the pages of a process are",
-    .usage = "[options] PID... | [options] -- PROGRAM [arguments]",
+    .usage = "[options] PID... | --file FILE... | -- PROGRAM [arguments]",
     .description =
         "Draws, for each mapping, on which node its pages are, from the first page to the last. "
         "Static arrays are drawn separately, and so are allocated arrays if nodewise run placed "

@@ -13,6 +13,7 @@
 #include "cli/frame/result.hpp"
 #include "cli/frame/terminal.hpp"
 #include "cli/frame/verbs.hpp"
+#include "cli/verbs/pages/files.hpp"
 #include "cli/verbs/pages/flags.hpp"
 #include "cli/verbs/pages/view.hpp"
 #include "cli/verbs/pages/watch.hpp"
@@ -305,6 +306,9 @@ int migrate(int pid, const request& asked) {
 } // namespace
 
 int pages(const invocation& given) {
+  if (given.has(flags::of_files)) {
+    return show_cached_files(given);
+  }
   const std::vector<int> pids = pids_of(given);
   check(given, pids);
   const request asked(given);

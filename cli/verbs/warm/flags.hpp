@@ -23,6 +23,11 @@ inline constexpr flag readers{
     .standard = "one for each node",
     .group = group::memory,
     .help = "blocked for N readers: threads that `nodewise run --bind close --threads N` binds"};
+inline constexpr flag by_tensor{
+    .name = "by-tensor",
+    .group = group::memory,
+    .help = "place each tensor of a GGUF or safetensors file by itself: with blocked, the first "
+            "part of each tensor is on the node of the first reader, and so on"};
 inline constexpr flag only_look{.name = "look",
                                 .group = group::memory,
                                 .help = "read and move nothing: only show where the cached pages "

@@ -9,7 +9,8 @@
 namespace nodewise::cli {
 
 inline constexpr auto warm_flags = join(
-    std::array<flag_list, 3>{&flags::warm_to, &flags::readers, &flags::only_look},
+    std::array<flag_list, 4>{&flags::warm_to, &flags::readers, &flags::by_tensor,
+                             &flags::only_look},
     flags_of<warm_forms>(), std::array<flag_list, 3>{&flags::output, &flags::strict, &flags::quiet},
     on_a_machine, every_verb);
 inline constexpr std::array warm_examples = {

@@ -2,10 +2,11 @@
 #include "cli/verbs/warm/target.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/core.h>
 
-#include <nodewise/distribution.hpp>
+#include <nodewise/arithmetic.hpp>
 #include <nodewise/error.hpp>
 #include <nodewise/team_layout.hpp>
 
@@ -72,15 +73,28 @@ page_target::page_target(std::string_view text, const topology& where, std::vect
   }
 }
 
-std::function<node_id(std::size_t page)> page_target::owners(std::uint64_t bytes) const {
-  if (turn_pages_ != 0) {
-    return [turns = block_cyclic(owners_, turn_pages_)](std::size_t page) {
-      return turns.owner(page, page + 1);
-    };
-  }
+node_id page_target::owner_of(std::size_t page, std::size_t pages) const {
+  const std::size_t slot = turn_pages_ != 0
+                               ? arithmetic::block_cyclic_slot(page, turn_pages_, owners_.size())
+                               : arithmetic::blocked_slot(page, pages, owners_.size());
+  return owners_[slot];
+}
+
+std::function<node_id(std::size_t page)>
+page_target::owners(std::uint64_t bytes, const std::vector<page_cache::tensor>& tensors) const {
   const std::size_t pages = arithmetic::pages_for(bytes, page_bytes_);
-  return [blocks = blocked(owners_), pages](std::size_t page) {
-    return page < pages ? blocks.owner(page, pages) : unknown_node;
+  std::vector<std::size_t> ends; // of the header, and of each tensor, in pages
+  for (const page_cache::tensor& each : tensors) {
+    ends.push_back(arithmetic::pages_for(each.first, page_bytes_));
+  }
+  ends.push_back(pages);
+  return [this, ends = std::move(ends)](std::size_t page) {
+    const auto end = std::ranges::upper_bound(ends, page);
+    if (end == ends.end()) {
+      return unknown_node; // beyond the file's end
+    }
+    const std::size_t first = end == ends.begin() ? 0 : *(end - 1);
+    return owner_of(page - first, *end - first);
   };
 }
 

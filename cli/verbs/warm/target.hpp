@@ -10,6 +10,7 @@
 
 #include <nodewise/topology.hpp>
 
+#include "page_cache/tensors.hpp"
 #include "placement/placement.hpp"
 
 namespace nodewise::cli {
@@ -21,14 +22,19 @@ class page_target {
   page_target(std::string_view text, const topology& where, std::vector<node_id> readers,
               std::size_t page_bytes);
 
-  /// The node of each page of a file.
-  [[nodiscard]] std::function<node_id(std::size_t page)> owners(std::uint64_t bytes) const;
+  /// The node of each page of a file. `tensors`: ascending; each is placed by itself. A page
+  /// belongs to the tensor that its first byte is in, or to the one before.
+  [[nodiscard]] std::function<node_id(std::size_t page)>
+  owners(std::uint64_t bytes, const std::vector<page_cache::tensor>& tensors = {}) const;
   /// "blocked, for 8 readers on nodes 0-3".
   [[nodiscard]] std::string text() const;
   /// "blocked", for JSON.
   [[nodiscard]] const std::string& word() const noexcept { return word_; }
 
  private:
+  /// The same for `pages` pages from 0 on.
+  [[nodiscard]] node_id owner_of(std::size_t page, std::size_t pages) const;
+
   std::string word_;
   std::vector<node_id> owners_;
   std::size_t turn_pages_ = 0; ///< of each owner in turn; 0: one block for each

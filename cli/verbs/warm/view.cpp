@@ -69,6 +69,9 @@ std::string file_text(const placed_file& of, const report::style& how) {
   if (of.errno_value != 0) {
     return fmt::format("{}: {}\n", name, refused_text(of.errno_value));
   }
+  if (!of.problem.empty()) {
+    return fmt::format("{}: {}\n", name, printable(of.problem));
+  }
   std::string text = fmt::format("{}: {}", name, cached_text(of.now));
   for (const std::string& part : {share_text(of), done_text(of)}) {
     text += part.empty() ? "" : "; " + part;
@@ -92,6 +95,10 @@ ordered_json file_json(const placed_file& of) {
   ordered_json one = {{"path", of.path}};
   if (of.errno_value != 0) {
     one["errno"] = of.errno_value;
+    return one;
+  }
+  if (!of.problem.empty()) {
+    one["problem"] = of.problem;
     return one;
   }
   one["bytes"] = of.now.bytes;
@@ -135,6 +142,7 @@ std::string warm_json(const warmed_files& what) {
   ordered_json all =
       report::envelope("warm", 1, machine_json(what.on), settings_json(sys::real_kernel()));
   all["placement"] = what.placement;
+  all["by_tensor"] = what.by_tensor;
   all["only_checked"] = what.only_checked;
   all["files"] = report::json_list(what.files, file_json);
   return report::json_text(all);

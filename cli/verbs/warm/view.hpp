@@ -18,6 +18,7 @@ namespace nodewise::cli {
 struct placed_file {
   std::string path;
   int errno_value = 0; ///< why nothing of it is known; 0: all of the rest is
+  std::string problem; ///< why nothing was done, in words; usually empty
   page_cache::file_location before;
   page_cache::file_location now; ///< with --look the same
   page_cache::warmed done;
@@ -32,6 +33,7 @@ struct warmed_files {
   const machine& on;
   std::string placement; ///< "--to", as typed
   std::string shown;     ///< "blocked, one block for each of 4 readers on nodes 0-3"
+  bool by_tensor = false;
   bool only_checked = false;
   std::vector<placed_file> files;
 };

@@ -16,6 +16,7 @@
 #include "cli/verbs/warm/target.hpp"
 #include "cli/verbs/warm/view.hpp"
 #include "observe/mapped_by.hpp"
+#include "page_cache/tensors.hpp"
 #include "report/progress.hpp"
 
 namespace nodewise::cli::verbs {
@@ -56,7 +57,8 @@ std::uint64_t count_on_owner(const page_cache::file_location& of,
 /// What is looked at and placed, with its progress on the terminal.
 class warming {
  public:
-  warming(const page_target& target, bool only_check) : target_(target), only_check_(only_check) {}
+  warming(const page_target& target, const warmed_files& asked)
+      : target_(target), by_tensor_(asked.by_tensor), only_check_(asked.only_checked) {}
 
   placed_file place(const std::string& path) const {
     placed_file made;
@@ -66,29 +68,49 @@ class warming {
       made.errno_value = file.errno_value;
       return made;
     }
+    const auto tensors = by_tensor_ ? tensors_of(file.value, made) : no_tensors{};
+    if (!made.problem.empty()) {
+      return made;
+    }
     made.errno_value = look(file.value, made.before);
     made.now = made.before;
     if (made.errno_value == 0 && !only_check_) {
-      warm(file.value, made);
+      warm(file.value, tensors, made);
     }
     if (made.errno_value == 0) {
-      made.on_owner_pages = count_on_owner(made.now, target_.owners(made.now.bytes));
+      made.on_owner_pages = count_on_owner(made.now, target_.owners(made.now.bytes, tensors));
     }
     return made;
   }
 
  private:
+  using no_tensors = std::vector<page_cache::tensor>;
+
+  static std::vector<page_cache::tensor> tensors_of(const sys::cached_file& file,
+                                                    placed_file& into) {
+    try {
+      if (auto found = page_cache::read_tensors(file, into.path)) {
+        return std::move(*found);
+      }
+      into.problem = "it is neither a GGUF nor a safetensors file: leave --by-tensor out";
+    } catch (const error& e) {
+      into.problem = fmt::format("{}: {}", e.asked(), e.answered());
+    }
+    return {};
+  }
+
   int look(const sys::cached_file& file, page_cache::file_location& into) const {
     auto found = page_cache::locate(kernel_, file);
     into = std::move(found.value);
     return found.errno_value;
   }
 
-  void warm(const sys::cached_file& file, placed_file& into) const {
+  void warm(const sys::cached_file& file, const std::vector<page_cache::tensor>& tensors,
+            placed_file& into) const {
     report::progress shown(fmt::format("warming {}", printable(into.path)), into.before.bytes);
     std::uint64_t bytes = 0;
     const page_cache::warm_request request{
-        .owner = target_.owners(into.before.bytes),
+        .owner = target_.owners(into.before.bytes, tensors),
         .memory = [&](node_id node) { return sys::read_node_memory(kernel_, node); },
         .done =
             [&](std::uint64_t more) {
@@ -108,12 +130,13 @@ class warming {
 
   sys::kernel& kernel_ = sys::real_kernel();
   const page_target& target_;
+  bool by_tensor_;
   bool only_check_;
 };
 
 int exit_code_for(const warmed_files& result, bool strict) {
   const auto failed = [](const placed_file& each) {
-    return each.errno_value != 0 || each.done.errno_value != 0;
+    return each.errno_value != 0 || !each.problem.empty() || each.done.errno_value != 0;
   };
   const auto is_elsewhere = [](const placed_file& each) {
     return !each.now.is_known || each.on_owner_pages != each.pages();
@@ -138,9 +161,10 @@ int warm(const invocation& given) {
   warmed_files result{where.machine(),
                       std::string(given.text(flags::warm_to).value_or("blocked")),
                       target.text(),
+                      given.has(flags::by_tensor),
                       given.has(flags::only_look),
                       {}};
-  const warming work(target, result.only_checked);
+  const warming work(target, result);
   for (const std::string& path : given.operands) {
     result.files.push_back(work.place(path));
   }
