@@ -17,13 +17,15 @@
  *     huge=BYTES         the size of a huge page: request huge pages for large objects of at least
  *                        this size
  *     owners=RUNS        the node of each thread in order: NODE*COUNT,..., or NODE for NODE*1
- *     default=PLACEMENT  of large objects that no rule fits; without it they have none
+ *     default=PLACEMENT  of large objects that no rule fits, but not of files; without it they have
+ *                        none
  *     rule=CONDITION[,CONDITION...]:PLACEMENT
  *                        the first rule that fits decides
  *     pin=CPUS|CPUS...   the places of threads that the program itself starts: those that run
  *                        together, in the order of their creation
  *     main               the main thread works too: it has the first place, the other threads have
  *                        the next ones
+ *     read-files         of files that are placed, read what is not cached
  *     observe            place nothing; count pages by the owners, if given
  *     trace              record more of each object: when and on which stack it was allocated,
  *                        where each of its pages is, which system calls wrote into it
@@ -45,9 +47,12 @@
  *
  * A CONDITION is one of
  *
- *     kind=heap|map|static|group    several: any of them
+ *     kind=heap|map|static|group|file    several: any of them; without it: any but files
  *     least=BYTES, most=BYTES
  *     symbol=NAME                   of a static array
+ *     file=GLOB                     of a mapping of a file: of its path if GLOB has a slash, else of
+ *                                   the path's last part. * is any text, ? any character; both are
+ *                                   plain, every other special character is encoded
  *     code=MODULE+FIRST-LAST        the code that asked for the object; several: any of them
  *     above=MODULE+FIRST-LAST       code that called that, directly or not; several: each of them,
  *                                   in this order from the innermost frame outwards
@@ -114,6 +119,7 @@ enum nodewise_agent_object_kind {
   NODEWISE_AGENT_STATIC = 2, /* a static array, found by its ELF symbol */
   NODEWISE_AGENT_GROUP = 3,  /* many small blocks of one site, in the order of their allocation */
   NODEWISE_AGENT_REGION = 4, /* of the Nodewise library in the program, which places it */
+  NODEWISE_AGENT_FILE = 5,   /* a read-only mapping of a file: its pages are the page cache's */
 };
 
 enum nodewise_agent_flag {
@@ -198,7 +204,7 @@ struct nodewise_agent_object {
   /* The return address into the caller of malloc, from its module's start. */
   uint64_t caller_offset;
   char caller_module[NODEWISE_AGENT_NAME_BYTES]; /* the file's last part, "" if unknown */
-  uint32_t refused_errno;                        /* why mbind did not place it, or 0 */
+  uint32_t refused_errno; /* why mbind, or move_pages for a file, did not place it, or 0 */
   uint32_t flags;
   uint32_t extents; /* policies in force for it */
   uint32_t cells;   /* in use in the strip below: one for each page if there are fewer pages */
@@ -207,7 +213,7 @@ struct nodewise_agent_object {
   uint32_t object_kind;                 /* enum nodewise_agent_object_kind */
   uint64_t blocks;                      /* of a group, else 1 */
   int32_t rule;                         /* its position among the rules, or -1 for the default */
-  char name[NODEWISE_AGENT_NAME_BYTES]; /* of a static array, else "" */
+  char name[NODEWISE_AGENT_NAME_BYTES]; /* of a static array or a file (last part), else "" */
   int32_t maker;                        /* trace: the allocating thread, by its tid */
   uint32_t stack;                       /* trace: number of a record of the process, or 0 */
   uint32_t runs;                        /* trace */

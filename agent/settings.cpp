@@ -1,6 +1,7 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "agent/settings.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <iterator>
 
@@ -15,10 +16,9 @@ struct kind_name {
   unsigned bit;
 };
 constexpr kind_name kind_names[] = {
-    {"heap", 1U << NODEWISE_AGENT_HEAP},
-    {"map", 1U << NODEWISE_AGENT_MAP},
-    {"static", 1U << NODEWISE_AGENT_STATIC},
-    {"group", 1U << NODEWISE_AGENT_GROUP},
+    {"heap", 1U << NODEWISE_AGENT_HEAP},     {"map", 1U << NODEWISE_AGENT_MAP},
+    {"static", 1U << NODEWISE_AGENT_STATIC}, {"group", 1U << NODEWISE_AGENT_GROUP},
+    {"file", 1U << NODEWISE_AGENT_FILE},
 };
 
 /// Moves `at` past `expected` if the text continues with it.
@@ -140,9 +140,10 @@ class reader {
       bool settings::* into;
     };
     static constexpr named_flag flags[] = {
-        {"main", &settings::main_works},   {"observe", &settings::observe},
-        {"trace", &settings::trace},       {"numa-pin", &settings::numa_pin},
-        {"announce", &settings::announce}, {"quiet", &settings::quiet}};
+        {"main", &settings::main_works},       {"observe", &settings::observe},
+        {"trace", &settings::trace},           {"numa-pin", &settings::numa_pin},
+        {"announce", &settings::announce},     {"quiet", &settings::quiet},
+        {"read-files", &settings::reads_files}};
     const named_flag* const found = take_one_of(flags);
     if (found != nullptr) {
       into_.*found->into = true;
@@ -242,7 +243,10 @@ class reader {
     if (!take(at_, ":") || !where(made.where)) {
       return "an invalid placement of a rule";
     }
-    made.kinds = made.kinds == 0 ? ~0U : made.kinds;
+    constexpr unsigned files = 1U << NODEWISE_AGENT_FILE;
+    if (made.kinds == 0) {
+      made.kinds = made.file != nullptr ? files : ~files;
+    }
     ++into_.rule_count;
     return nullptr;
   }
@@ -261,6 +265,9 @@ class reader {
     }
     if (take(at_, "symbol=")) {
       return take_name(at_, ",:;", into.symbol);
+    }
+    if (take(at_, "file=")) {
+      return take_name(at_, ",:;", into.file);
     }
     if (take(at_, "nth=")) {
       into.counts = true;
@@ -318,6 +325,39 @@ const char* parse(const char* text, settings& into) noexcept {
     forget();
   }
   return wrong;
+}
+
+bool watches_files(const settings& asked) noexcept {
+  return asked.observe ||
+         std::any_of(asked.rules, asked.rules + asked.rule_count, [](const rule& each) {
+           return (each.kinds & (1U << NODEWISE_AGENT_FILE)) != 0;
+         });
+}
+
+bool fits_pattern(const char* encoded, const char* ends, const char* name) noexcept {
+  const auto is_over = [ends](const char* at) { return std::strchr(ends, *at) != nullptr; };
+  // After a star that fits too little, the pattern goes on there with one more byte of the name.
+  const char* star = nullptr;
+  const char* after = nullptr;
+  while (*name != '\0') {
+    const char* at = encoded;
+    if (!is_over(encoded) && *encoded == '*') {
+      star = ++encoded;
+      after = name;
+    } else if (!is_over(encoded) && (*encoded == '?' || decoded(at) == *name)) {
+      encoded = *encoded == '?' ? encoded + 1 : at;
+      ++name;
+    } else if (star != nullptr) {
+      encoded = star;
+      name = ++after;
+    } else {
+      return false;
+    }
+  }
+  while (!is_over(encoded) && *encoded == '*') {
+    ++encoded;
+  }
+  return is_over(encoded);
 }
 
 bool is_named(const char* encoded, const char* ends, const char* name) noexcept {

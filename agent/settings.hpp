@@ -44,6 +44,7 @@ struct rule {
   std::size_t least_bytes;
   std::size_t most_bytes;
   const char* symbol; ///< %-encoded, ends at a ',' or ':'; nullptr for any
+  const char* file;   ///< the same, with * and ?
   std::size_t first_code;
   std::size_t codes; ///< 0 for any caller
   std::size_t first_above;
@@ -78,6 +79,7 @@ struct settings {
   placement standard; ///< of large objects that no rule fits
   const char* pin;    ///< places of the program's threads, separated by '|'; nullptr: left alone
   bool main_works;    ///< the first of them is the main thread's
+  bool reads_files;   ///< of files that are placed, read what is not cached
   bool observe;       ///< place nothing; count pages by the owners that will use them
   bool trace;         ///< record allocations, stacks and system calls that write
   bool numa_pin;      ///< with trace: pages stay on their nodes while the kernel samples their use
@@ -103,6 +105,13 @@ struct settings {
 /// Reads the text of NODEWISE_AGENT, which must outlive `into`. Returns nullptr, or a description
 /// of the error; then `into` requests nothing.
 [[nodiscard]] const char* parse(const char* text, settings& into) noexcept;
+
+/// Whether any mapping of a file can be an object.
+[[nodiscard]] bool watches_files(const settings& asked) noexcept;
+
+/// Whether the plain `name` fits the %-encoded pattern with * and ?, which ends at one of `ends` or
+/// 0.
+[[nodiscard]] bool fits_pattern(const char* encoded, const char* ends, const char* name) noexcept;
 
 /// Whether the plain `name` equals the %-encoded one, which ends at one of `ends` or 0.
 [[nodiscard]] bool is_named(const char* encoded, const char* ends, const char* name) noexcept;

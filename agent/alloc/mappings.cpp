@@ -1,8 +1,9 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 //
 // The program's own mmap, munmap and mremap: private anonymous writable mappings are placed like
-// large objects of malloc. Memory of the Nodewise library in the program ends with munmap(), too.
-// The library places it, and the agent reports it in observe mode.
+// large objects of malloc, read-only mappings of files by moving their pages. Memory of the
+// Nodewise library in the program ends with munmap(), too. The library places it, and the agent
+// reports it in observe mode.
 #include <algorithm>
 #include <cerrno>
 #include <cstdarg>
@@ -10,6 +11,8 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include "agent/alloc/file_pages.hpp"
+#include "agent/alloc/file_paths.hpp"
 #include "agent/alloc/large.hpp"
 #include "agent/alloc/objects.hpp"
 #include "agent/alloc/pieces.hpp"
@@ -103,6 +106,33 @@ void enter(void* start, std::size_t bytes, int flags, const void* caller) noexce
   }
 }
 
+/// Read-only mappings of files are placed by moving what is cached. Code is the loader's.
+bool is_plain_file(int protection, int flags) noexcept {
+  constexpr int strange = MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_ANONYMOUS | MAP_HUGETLB;
+  return protection == PROT_READ && (flags & strange) == 0;
+}
+
+void enter_file(void* start, std::size_t bytes, int file, off_t offset,
+                const void* caller) noexcept {
+  const mapped_file found(file, offset);
+  if (found.bytes_behind < asked.threshold_bytes) {
+    return;
+  }
+  forget(start, bytes);
+  object made = unplaced(NODEWISE_AGENT_FILE, std::min(bytes, found.bytes_behind), caller);
+  made.start = static_cast<char*>(start);
+  made.mapped_bytes = round_up(bytes, page_bytes());
+  made.name = found.name;
+  made.above = rules_above(asked, caller);
+  if (!choose(asked, made)) {
+    return;
+  }
+  made.hides_pages = found.hides_pages;
+  place_file(made);
+  count_made(made);
+  (void)objects.insert(made);
+}
+
 void* map_placed(void* hint, std::size_t bytes, int protection, int flags, int file, off_t offset,
                  const void* caller) noexcept {
   const auto map = [&] { return next_mmap.get()(hint, bytes, protection, flags, file, offset); };
@@ -117,12 +147,16 @@ void* map_placed(void* hint, std::size_t bytes, int protection, int flags, int f
       kept_memory.give_back_all(kept_blocks::shortage::memory)) {
     start = map();
   }
-  if (start != MAP_FAILED && bytes >= gate_bytes && is_plain_memory(protection, flags) &&
-      !is_allocator(caller)) {
-    const int kept = errno;
-    enter(start, bytes, flags, caller);
-    errno = kept;
+  if (start == MAP_FAILED || bytes < gate_bytes) {
+    return start;
   }
+  const int kept = errno;
+  if (is_plain_memory(protection, flags) && !is_allocator(caller)) {
+    enter(start, bytes, flags, caller);
+  } else if (file >= 0 && is_plain_file(protection, flags) && watches_files(asked)) {
+    enter_file(start, bytes, file, offset, caller);
+  }
+  errno = kept;
   return start;
 }
 

@@ -35,8 +35,8 @@ struct object {
   std::uint64_t sequence;    ///< 0, 1, ... in the order of creation
   std::uint64_t blocks;      ///< of a group, else 1
   const void* caller;
-  const placement* where;           ///< nullptr: no placement was asked for
-  const char* name;                 ///< of a static array, else nullptr
+  const placement* where; ///< nullptr: no placement was asked for
+  const char* name;       ///< a static array's symbol, the last part of a file's path; else nullptr
   const std::uint32_t* first_block; ///< of a group: for each page, the first block from there on
   std::uint32_t first_number;       ///< of a group: its own first block
   std::uint32_t kind;               ///< NODEWISE_AGENT_HEAP, ...
@@ -48,6 +48,7 @@ struct object {
   std::size_t coarse_slots; ///< of a map: parts of fewer owners are joined; 0: no parts are
   allocation made_by;
   numa_pinned_part numa_pinned;
+  bool hides_pages;  ///< of a file: mincore does not say which pages are cached
   bool gives_back;   ///< the program gave pages of it back to the kernel: not bound again
   rule_set above;    ///< rules whose `above` fits the allocation's stack
   rule_set numbered; ///< rules that have given it a number

@@ -31,7 +31,8 @@ namespace {
 
 /// Whether it is one of the program's own mappings, which munmap() ends.
 bool is_mapping(const object& what) noexcept {
-  return what.kind == NODEWISE_AGENT_MAP || what.kind == NODEWISE_AGENT_REGION;
+  return what.kind == NODEWISE_AGENT_MAP || what.kind == NODEWISE_AGENT_REGION ||
+         what.kind == NODEWISE_AGENT_FILE;
 }
 
 constexpr std::size_t first_count = 256;

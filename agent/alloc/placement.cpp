@@ -160,11 +160,6 @@ std::size_t cyclic_granule(const object& what) noexcept {
   return granule;
 }
 
-/// The unit that edges are rounded to without huge pages.
-std::size_t granule_in_base_pages(const object& what) noexcept {
-  return what.where->kind == placement_kind::cyclic ? cyclic_granule(what) : page_bytes();
-}
-
 /// Chooses the unit that edges are rounded to. A huge page never crosses the end of a mapping, and
 /// extents are mappings, so edges on base pages stay exact with huge pages.
 void choose_granule(object& what) noexcept {
@@ -307,6 +302,10 @@ object unplaced(std::uint32_t kind, std::size_t bytes, const void* caller) noexc
   made.caller = caller;
   made.rule = -1;
   return made;
+}
+
+std::size_t granule_in_base_pages(const object& what) noexcept {
+  return what.where->kind == placement_kind::cyclic ? cyclic_granule(what) : page_bytes();
 }
 
 std::size_t preferred_alignment(const object& what) noexcept {

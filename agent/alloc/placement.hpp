@@ -18,6 +18,9 @@ namespace nodewise::agent {
 /// for huge pages, else the page.
 [[nodiscard]] std::size_t preferred_alignment(const object& what) noexcept;
 
+/// The granule that edges are rounded to without huge pages. `what` has a placement.
+[[nodiscard]] std::size_t granule_in_base_pages(const object& what) noexcept;
+
 /// Whether pages that are already in memory stay or migrate.
 enum class present_pages { stay, move };
 

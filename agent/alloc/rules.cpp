@@ -6,6 +6,7 @@
 #include <cstring>
 #include <span>
 
+#include "agent/alloc/file_paths.hpp"
 #include "agent/code_sieve.hpp"
 #include "agent/modules.hpp"
 #include "agent/own_stack.hpp"
@@ -127,12 +128,22 @@ bool is_symbol(const char* encoded, const char* symbol) noexcept {
   return is_name(plain);
 }
 
+/// A pattern with a slash is for the whole path.
+bool is_file(const char* encoded, const object& what) noexcept {
+  constexpr const char* ends = ",:;";
+  const char* const slash = std::strchr(encoded, '/');
+  const bool has_slash = slash != nullptr && slash < encoded + std::strcspn(encoded, ends);
+  return what.kind == NODEWISE_AGENT_FILE && what.name != nullptr &&
+         fits_pattern(encoded, ends, has_slash ? file_paths.path_of(what.name) : what.name);
+}
+
 bool fits(const settings& asked, const rule& which, const object& what) noexcept {
   return (which.kinds & (1U << what.kind)) != 0 && what.bytes >= which.least_bytes &&
          what.bytes <= which.most_bytes &&
          (what.bytes >= asked.threshold_bytes || which.least_bytes != 0) &&
          (which.symbol == nullptr ||
           (what.name != nullptr && is_symbol(which.symbol, what.name))) &&
+         (which.file == nullptr || is_file(which.file, what)) &&
          has_caller(asked, which, what.caller);
 }
 
@@ -201,7 +212,8 @@ void number_afresh() noexcept {
 
 bool choose(const settings& asked, object& what) noexcept {
   what.rule = -1;
-  what.where = &asked.standard;
+  static constexpr placement left_alone{placement_kind::none, 0, {}};
+  what.where = what.kind == NODEWISE_AGENT_FILE ? &left_alone : &asked.standard;
   for (std::size_t i = 0; i < asked.rule_count; ++i) {
     // A rule with `nth` also numbers objects that an earlier rule has decided about.
     const bool open = what.rule < 0;

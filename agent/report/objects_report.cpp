@@ -38,12 +38,14 @@ struct object_counts {
   alignas(64) counter not_placed{0};
   counter refused{0};
   counter map_limited{0};
+  counter files_refused{0};
   counter coarser{0}; ///< larger granules than requested, or interleaved: the map limit
   counter records{0};
   counter left_out{0};
   counter begin_ns{0};
   counter spent_ns{0}; ///< on objects that were freed
   std::atomic<int> refused_errno{0};
+  std::atomic<int> file_errno{0}; ///< why pages of files were not moved
   struct {
     counter objects{0};
     counter placed{0};
@@ -67,6 +69,15 @@ void say_of(const counter& some, const char* what) noexcept {
         reporting.pid.load(), static_cast<unsigned long long>(some),
         static_cast<unsigned long long>(state.objects), what);
   }
+}
+
+void say_why(const counter& some, const char* call, int why, const char* so) noexcept {
+  const char* const name = ::strerrorname_np(why);
+  const char* const text = ::strerrordesc_np(why);
+  char what[384];
+  std::snprintf(what, sizeof what, "not placed: %s failed: %s (%s); %s", call,
+                name == nullptr ? "an errno" : name, text == nullptr ? "?" : text, so);
+  say_of(some, what);
 }
 
 /// Adds shares or runs to the record.
@@ -184,9 +195,11 @@ void count_made(object& what) noexcept {
   if ((what.flags & NODEWISE_AGENT_MAP_LIMIT) != 0) {
     ++state.map_limited;
   } else if (what.refused_errno != 0) {
-    ++state.refused;
+    const bool is_file = what.kind == NODEWISE_AGENT_FILE;
+    ++(is_file ? state.files_refused : state.refused);
     int none = 0;
-    state.refused_errno.compare_exchange_strong(none, what.refused_errno);
+    (is_file ? state.file_errno : state.refused_errno)
+        .compare_exchange_strong(none, what.refused_errno);
   }
 }
 
@@ -228,11 +241,13 @@ void report_live(bool wait) noexcept {
 }
 
 void count_objects_afresh() noexcept {
-  for (counter* each : {&state.objects, &state.not_placed, &state.refused, &state.map_limited,
-                        &state.coarser, &state.records, &state.left_out, &state.spent_ns}) {
+  for (counter* each :
+       {&state.objects, &state.not_placed, &state.refused, &state.map_limited, &state.files_refused,
+        &state.coarser, &state.records, &state.left_out, &state.spent_ns}) {
     *each = 0;
   }
   state.refused_errno = 0;
+  state.file_errno = 0;
   for (std::size_t i = 0; i < asked.rule_count; ++i) {
     state.of_rule[i].objects = state.of_rule[i].placed = 0;
   }
@@ -259,14 +274,15 @@ void count_objects(end_record& into) noexcept {
 
 void say_what_is_not_placed() noexcept {
   if (state.refused != 0) {
-    const char* const name = ::strerrorname_np(state.refused_errno);
-    const char* const text = ::strerrordesc_np(state.refused_errno);
-    char what[256];
-    std::snprintf(what, sizeof what,
-                  "not placed: mbind failed: %s (%s); their pages are where the program's own "
-                  "policy puts them",
-                  name == nullptr ? "an errno" : name, text == nullptr ? "?" : text);
-    say_of(state.refused, what);
+    say_why(state.refused, "mbind", state.refused_errno,
+            "their pages are where the program's own policy puts them");
+  }
+  if (state.files_refused != 0) {
+    say_why(state.files_refused, "move_pages", state.file_errno,
+            state.file_errno == EACCES
+                ? "other processes have mapped pages of these files, or the kernel hides which "
+                  "pages are cached: `nodewise warm` before they start says more"
+                : "pages of these files stay where they are cached");
   }
   say_of(state.map_limited,
          "not placed: their policies would take more than half of vm.max_map_count; a larger "

@@ -270,7 +270,7 @@ void announce_object(const object& what) noexcept {
   if (!asked.announce) {
     return;
   }
-  static constexpr const char* kinds[] = {"heap", "map", "static", "group", "region"};
+  static constexpr const char* kinds[] = {"heap", "map", "static", "group", "region", "file"};
   const module_of caller(what.caller);
   const std::uint64_t offset =
       caller.start == nullptr ? 0 : address_of(what.caller) - address_of(caller.start);

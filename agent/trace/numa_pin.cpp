@@ -207,7 +207,8 @@ bool pin_all(scratch& memory) noexcept {
   for (std::size_t i = 0; i < all.count && refused_errno == 0; ++i) {
     const object& what = all.objects[i];
     const bool complete = what.numa_pinned.pages * page_bytes() >= what.mapped_bytes;
-    if (what.pid != pid || what.kind == NODEWISE_AGENT_GROUP || complete || what.gives_back) {
+    if (what.pid != pid || what.kind == NODEWISE_AGENT_GROUP || what.kind == NODEWISE_AGENT_FILE ||
+        complete || what.gives_back) {
       continue;
     }
     walk at{memory};

@@ -165,10 +165,21 @@ inline constexpr flag rule{.name = "rule",
                            .group = group::memory,
                            .help = "for arrays that match WHICH, override --memory by PLACEMENT, "
                                    "written as there. WHICH is site=FILE:LINE or site=FUNCTION "
-                                   "(where allocated), symbol=NAME, size>=SIZE, size<SIZE, or "
+                                   "(where allocated), symbol=NAME, file=PATTERN (read-only "
+                                   "mappings of files, as file=*.gguf), size>=SIZE, size<SIZE, or "
                                    "several of these joined by commas, which must all match. Quote "
                                    "it for the shell: 'size>=64M:blocked' (repeatable: the first "
                                    "rule that matches applies)"};
+inline constexpr flag also{
+    .name = "also",
+    .value = "WHAT",
+    .choices = "files",
+    .group = group::memory,
+    .help = "place read-only mappings of files as --memory says, too: what is cached is moved"};
+inline constexpr flag read_files{
+    .name = "read-files",
+    .group = group::memory,
+    .help = "of files that --also or --rule places, read what is not cached when they are mapped"};
 inline constexpr flag plan{.name = "plan",
                            .value = "FILE",
                            .group = group::memory,
@@ -200,10 +211,10 @@ inline constexpr flag verify{.name = "verify",
 
 /// The options of `run` for memory.
 inline constexpr std::array memory_placement = {
-    &membind,   &balancing,      &interleave,    &weighted_interleave,
-    &preferred, &preferred_many, &localalloc,    &memory,
-    &rule,      &plan,           &plan_optional, &threshold,
-    &huge_pages};
+    &membind,       &balancing,      &interleave, &weighted_interleave,
+    &preferred,     &preferred_many, &localalloc, &memory,
+    &rule,          &also,           &read_files, &plan,
+    &plan_optional, &threshold,      &huge_pages};
 
 /// The placement options of `run`, which `lab check` passes on to it. --all is not among them:
 /// `lab` has another --all.

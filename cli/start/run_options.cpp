@@ -188,6 +188,8 @@ void read_memory_options(launch::run_options& options, const invocation& given) 
   for (const std::string_view rule : given.texts(flags::rule)) {
     options.rules.push_back(launch::parse_rule(rule, option_name(flags::rule)));
   }
+  options.also_files = given.has(flags::also);
+  options.read_files = given.has(flags::read_files);
   options.balancing = given.has(flags::balancing);
   if (const auto which = given.text(flags::numa_balancing)) {
     options.numa_balancing = *which == "on";

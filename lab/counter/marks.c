@@ -24,7 +24,7 @@ static bool is_name(const char* word, size_t length) {
 }
 
 static bool is_kind(const char* word, size_t length) {
-  static const char* const kinds[] = {"heap", "map", "static", "group", "region"};
+  static const char* const kinds[] = {"heap", "map", "static", "group", "region", "file"};
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
     if (strlen(kinds[i]) == length && memcmp(kinds[i], word, length) == 0)
       return true;

@@ -23,7 +23,7 @@ constexpr std::uint64_t rest_id = ~std::uint64_t{0} >> 2U;
 
 profile::object_kind kind_of(launch::object_report::kind what) {
   using enum profile::object_kind;
-  constexpr std::array kinds = {heap, map, static_array, group, region}; // by `kind`
+  constexpr std::array kinds = {heap, map, static_array, group, region, file}; // by `kind`
   return kinds[static_cast<std::size_t>(what)];
 }
 

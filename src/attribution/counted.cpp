@@ -30,7 +30,7 @@ profile::object_kind kind_of(const traffic::mapping& what) {
 
 profile::object_kind profile_kind(traffic::object_kind what) {
   using enum profile::object_kind;
-  constexpr std::array kinds = {heap, map, static_array, group, region, other};
+  constexpr std::array kinds = {heap, map, static_array, group, region, file, other};
   return kinds[static_cast<std::size_t>(what)];
 }
 

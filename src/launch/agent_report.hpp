@@ -17,11 +17,11 @@ namespace nodewise::launch {
 
 /// What is known of an object from its allocation on.
 struct object_facts {
-  enum class kind { heap, map, static_array, group, region };
+  enum class kind { heap, map, static_array, group, region, file };
 
   std::uint64_t sequence = 0; ///< in the order of allocation
   kind what = kind::heap;
-  std::string name;        ///< of a static array: its symbol
+  std::string name;        ///< of a static array: its symbol; of a file: the last part of its path
   std::uint64_t start = 0; ///< address, the last one if it moved
   std::uint64_t bytes = 0;
   std::string caller_module; ///< module of malloc's caller; empty if unknown

@@ -13,13 +13,14 @@ namespace nodewise::launch {
 
 namespace {
 
-/// Encodes a name so that it has no special characters of the settings.
-std::string encoded(const std::string& name) {
+/// Encodes a name so that it has no special characters of the settings, except these.
+std::string encoded(const std::string& name, std::string_view special = "") {
   constexpr std::string_view plain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
       "_-./";
   return joined(name, "", [&](char letter) {
-    return plain.find(letter) != std::string_view::npos
+    return plain.find(letter) != std::string_view::npos ||
+                   special.find(letter) != std::string_view::npos
                ? std::string(1, letter)
                : fmt::format("%{:02X}", static_cast<unsigned char>(letter));
   });
@@ -50,6 +51,7 @@ std::string settings_text(const agent_orders& orders, const std::string& report)
   text += orders.numa_pin ? ";numa-pin" : "";
   text += orders.announce ? ";announce" : "";
   text += orders.quiet ? ";quiet" : "";
+  text += orders.read_files ? ";read-files" : "";
   add("report", report);
   return text;
 }
@@ -103,6 +105,9 @@ std::string text_of(const agent_rule& rule) {
   }
   if (rule.symbol) {
     text += fmt::format(",symbol={}", encoded(*rule.symbol));
+  }
+  if (rule.file) {
+    text += fmt::format(",file={}", encoded(*rule.file, "*?"));
   }
   for (const auto& [key, ranges] : {std::pair{"code", &rule.code}, {"above", &rule.above}}) {
     for (const code_range& range : *ranges) {

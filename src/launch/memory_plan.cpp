@@ -166,6 +166,20 @@ agent_rule rule_for_agent(const planning& now, const memory_rule& rule,
   return made;
 }
 
+/// --memory for all read-only mappings of files.
+agent_rule rule_for_files(const planning& now) {
+  const memory_choice& memory = now.options.memory;
+  if (memory.how == kind::none || memory.how == kind::local) {
+    throw error(error_kind::usage, "--also files", "--memory names no nodes or parts for them",
+                "give --memory blocked, interleave, cyclic:SIZE or weighted:..., too");
+  }
+  agent_rule made;
+  made.text = "--also files";
+  made.file = "*";
+  made.where = for_agent(now, memory);
+  return made;
+}
+
 /// Whether the command line assigns blocks to threads.
 bool has_blocks(const run_options& options) {
   return is_by_blocks(options.memory.how) ||
@@ -249,9 +263,13 @@ agent_orders orders_for(const planning& now, const std::string& program,
   for (const memory_rule& rule : options.rules) {
     made.rules.push_back(rule_for_agent(now, rule, program));
   }
+  if (options.also_files) {
+    made.rules.push_back(rule_for_files(now));
+  }
   if (options.plan) {
     add_rules_of_plan(now, program, made);
   }
+  made.read_files = options.read_files;
   made.announce = is_counted(now.get);
   made.trace = options.trace;
   made.numa_pin = options.trace && options.numa_pin;
@@ -280,6 +298,9 @@ void do_without(const planning& now, const agent_orders& orders, const obstacle&
   }
   if (!now.options.rules.empty()) {
     cannot("--rule", "rules have no effect");
+  }
+  if (now.options.also_files) {
+    cannot("--also files", "files stay where they are cached");
   }
   if (now.options.plan && !now.options.plan->file.objects.empty()) {
     cannot(now.options.plan->shown(), "its objects are not placed");
@@ -313,7 +334,7 @@ void plan_memory(const planning& now) {
   }
   now.into.memory = process_policy(now);
   const bool places = is_agents(options.memory.how) || !options.rules.empty() ||
-                      (options.plan && !options.plan->file.objects.empty());
+                      options.also_files || (options.plan && !options.plan->file.objects.empty());
   const std::size_t huge_page_bytes = plan_huge_pages(now);
   const bool counted = is_counted(now.get);
   if (options.command.empty() ||

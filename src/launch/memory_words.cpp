@@ -71,6 +71,18 @@ bool read_size(const std::string& rule, std::string_view condition, memory_rule&
   return is_less || is_more || relation == "=";
 }
 
+void read_file(const std::string& rule, std::string_view pattern, memory_rule& into) {
+  if (into.file) {
+    refuse_rule(rule, "a mapping has one file, and the rule names two",
+                "give each pattern its own rule, or use *");
+  }
+  if (pattern.size() > plans::longest_file_pattern) {
+    refuse_rule(rule, fmt::format("the pattern has {} characters", pattern.size()),
+                fmt::format("write at most {}", plans::longest_file_pattern));
+  }
+  into.file = std::string(pattern);
+}
+
 void read_condition(const std::string& rule, std::string_view condition, memory_rule& into) {
   if (condition.starts_with("site=") && condition.size() > 5) {
     into.sites.emplace_back(condition.substr(5));
@@ -80,9 +92,12 @@ void read_condition(const std::string& rule, std::string_view condition, memory_
                   "give each symbol its own rule");
     }
     into.symbol = std::string(condition.substr(7));
+  } else if (condition.starts_with("file=") && condition.size() > 5) {
+    read_file(rule, condition.substr(5), into);
   } else if (!read_size(rule, condition, into)) {
     refuse_rule(rule, fmt::format("{} is not a condition", in_quotes(condition)),
-                "write site=FILE:LINE, site=FUNCTION, symbol=NAME, size>=SIZE or size<SIZE");
+                "write site=FILE:LINE, site=FUNCTION, symbol=NAME, file=PATTERN, size>=SIZE or "
+                "size<SIZE");
   }
 }
 
@@ -117,6 +132,13 @@ memory_rule parse_rule(std::string_view text, const std::string& option) {
     read_condition(rule, condition, made);
   }
   made.where = choice_of(text.substr(start), {made.text, option});
+  if (made.file && made.symbol) {
+    refuse_rule(rule, "it names a file and a symbol", "give each its own rule");
+  }
+  if (made.file && made.where.how == placements::kind::local) {
+    refuse_rule(rule, "a cached file has been read already, so no thread touches it first",
+                "write blocked, interleave, cyclic:SIZE, weighted:... or bind:NODES");
+  }
   return made;
 }
 

@@ -77,6 +77,7 @@ struct agent_orders {
   std::size_t group_bytes = 0;     ///< smaller blocks are not grouped
   std::size_t huge_page_bytes = 0; ///< huge pages for objects of at least this size; 0: for none
   bool quiet = false;
+  bool read_files = false;            ///< of mapped files that are placed, what is not cached
   std::vector<cpu_set> thread_places; ///< for plain pthreads; empty: not bound
   bool main_works = false;            ///< the first of these places is the main thread's
 

@@ -58,9 +58,9 @@ std::string name_in(const char (&name)[Bytes]) {
 
 /// The kinds have the same numbers in the records.
 object_report::kind kind_of(std::uint32_t number) {
-  static_assert(static_cast<int>(object_report::kind::region) == NODEWISE_AGENT_REGION);
-  return number <= NODEWISE_AGENT_REGION ? static_cast<object_report::kind>(number)
-                                         : object_report::kind::heap;
+  static_assert(static_cast<int>(object_report::kind::file) == NODEWISE_AGENT_FILE);
+  return number <= NODEWISE_AGENT_FILE ? static_cast<object_report::kind>(number)
+                                       : object_report::kind::heap;
 }
 
 /// Of the record of an object or of its allocation.

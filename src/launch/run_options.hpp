@@ -83,6 +83,8 @@ struct run_options {
   // Memory.
   memory_choice memory;
   std::vector<memory_rule> rules; ///< for objects that match; checked before `memory`
+  bool also_files = false;        ///< `memory` is also for read-only mappings of files
+  bool read_files = false;        ///< of those that are placed, read what is not cached
   std::size_t group_bytes = 256;  ///< smaller blocks are not grouped by site; 0: no block is
   std::optional<plan_choice> plan;
   site_finder find_site;              ///< empty if line tables cannot be read

@@ -111,8 +111,9 @@ std::vector<tensor> checked(std::vector<tensor> tensors, const header_reader& fr
     const tensor& each = tensors[i];
     const bool overlaps = i + 1 < tensors.size() && each.last > tensors[i + 1].first;
     if (each.first > each.last || each.last > from.size() || overlaps) {
-      from.refuse(fmt::format("the tensor {} has the bytes {} to {}{}", each.name, each.first,
-                              each.last, overlaps ? ", and the next one some of them" : ""));
+      from.refuse(fmt::format(
+          "the tensor {} has the bytes {} to {}{}", each.name, each.first, each.last,
+          overlaps ? ", and the next one some of them" : ", some of them outside of the file"));
     }
   }
   return tensors;

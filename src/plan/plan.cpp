@@ -162,6 +162,9 @@ std::string label_of(const condition& which) {
   if (which.symbol) {
     return *which.symbol;
   }
+  if (which.file) {
+    return *which.file;
+  }
   if (!which.stack.empty()) {
     return text_of(which.stack.front());
   }

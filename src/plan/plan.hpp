@@ -14,8 +14,11 @@ namespace nodewise::plans {
 /// Which objects something is for, apart from the code that allocates them: those of these sizes,
 /// and of the objects that meet all other conditions those with these positions.
 struct object_match : byte_range, ordinals {
-  std::string kind; ///< "heap", "map", "static", "group"; empty: any
+  std::string kind; ///< "heap", "map", "static", "group", "file"; empty: any but files
   std::optional<std::string> symbol;
+  /// Of mappings of files, a pattern with * and ?: of the path if it has a slash, else of its last
+  /// part.
+  std::optional<std::string> file = {};
   friend bool operator==(const object_match&, const object_match&) = default;
 };
 

@@ -12,7 +12,7 @@ namespace nodewise::plans {
 
 namespace {
 
-constexpr std::array<std::string_view, 4> kinds = {"heap", "map", "static", "group"};
+constexpr std::array<std::string_view, 5> kinds = {"heap", "map", "static", "group", "file"};
 /// In the order of `place_kind`, as --places takes them.
 constexpr std::array<std::string_view, 4> place_names = {"threads", "cores", "nodes", "packages"};
 /// In the order of `bind_policy`.
@@ -70,6 +70,15 @@ std::string read_file_name(const json_field& field) {
     field.refuse("it is a path", "write only the last part of the file's name");
   }
   return name;
+}
+
+std::string read_file_pattern(const json_field& field) {
+  std::string pattern = some_text(field);
+  if (pattern.size() > longest_file_pattern) {
+    field.refuse(fmt::format("it has {} characters", pattern.size()),
+                 fmt::format("write at most {}", longest_file_pattern));
+  }
+  return pattern;
 }
 
 /// Sets `into` to `read(field)` if the object has the field.
@@ -164,8 +173,8 @@ class plan_reader {
   }
 
   entry read_entry(const json_field& field) const {
-    field.allow_only(
-        {"name", "kind", "symbol", "site", "callers", "stack", "bytes", "nth", "placement", "why"});
+    field.allow_only({"name", "kind", "symbol", "file", "site", "callers", "stack", "bytes", "nth",
+                      "placement", "why"});
     entry made;
     take(field, "name", made.name, some_text);
     made.which = read_condition(field);
@@ -179,6 +188,7 @@ class plan_reader {
     take(field, "kind", made.kind,
          [](const json_field& kind) { return kinds[kind.one_of(kinds)]; });
     take(field, "symbol", made.symbol, some_text);
+    take(field, "file", made.file, read_file_pattern);
     take(field, "site", made.source, read_site);
     take_list(field, "callers", made.callers, read_site);
     read_stack(field, made);
@@ -207,6 +217,11 @@ class plan_reader {
     if (which.symbol && !which.kind.empty() && which.kind != "static") {
       field.refuse(fmt::format("it has a symbol, and its kind is '{}'", which.kind),
                    "write \"kind\": \"static\"");
+    }
+    if (which.file && (which.symbol || (!which.kind.empty() && which.kind != "file"))) {
+      field.refuse(which.symbol ? "it has a file and a symbol"
+                                : fmt::format("it has a file, and its kind is '{}'", which.kind),
+                   "write \"kind\": \"file\", and no \"symbol\"");
     }
     if (!which.callers.empty() && which.source.empty()) {
       field.refuse("it has callers, but no site", "write \"site\", too");
@@ -257,6 +272,7 @@ json entry_json(const entry& what) {
   set_text(made, "name", what.name);
   set_text(made, "kind", which.kind);
   set_text(made, "symbol", which.symbol.value_or(""));
+  set_text(made, "file", which.file.value_or(""));
   set_text(made, "site", which.source);
   for (const std::string& caller : which.callers) {
     made["callers"].push_back(caller);

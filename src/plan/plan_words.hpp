@@ -24,6 +24,9 @@ struct code_place {
 [[nodiscard]] std::string text_of(const code_place& place);
 [[nodiscard]] code_place read_code_place(std::string_view text);
 
+/// The longest pattern of a file's path, in bytes.
+inline constexpr std::size_t longest_file_pattern = 255;
+
 /// Sizes of objects, both inclusive.
 struct byte_range {
   std::uint64_t least_bytes = 0;

@@ -16,7 +16,7 @@ std::string_view phase_name(phase when) noexcept {
 }
 
 std::string_view to_string(object_kind what) noexcept {
-  constexpr std::array names = {"heap", "map", "static", "group", "region", "other"};
+  constexpr std::array names = {"heap", "map", "static", "group", "region", "file", "other"};
   return names[static_cast<std::size_t>(what)];
 }
 

@@ -120,6 +120,7 @@ enum class object_kind {
   static_array,
   group,  ///< many small blocks of one place in the code
   region, ///< placed by the library in the program
+  file,   ///< a read-only mapping of a file
   other,  ///< memory of a program that no object covers
 };
 [[nodiscard]] std::string_view to_string(object_kind what) noexcept;

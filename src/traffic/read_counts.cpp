@@ -151,8 +151,8 @@ class reader {
                             .id = line.number(),
                             .start = line.address(),
                             .bytes = line.count(),
-                            .kind = static_cast<object_kind>(
-                                line.which_of({"heap", "map", "static", "group", "region"})),
+                            .kind = static_cast<object_kind>(line.which_of(
+                                {"heap", "map", "static", "group", "region", "file"})),
                             .module = line.name(),
                             .offset = line.address(),
                             .name = line.name()});

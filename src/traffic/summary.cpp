@@ -105,7 +105,7 @@ source namer::object(const site& which) {
     return {"memory outside known arrays"};
   }
   if (!which.name.empty()) {
-    return {symbols::demangle(which.name.c_str())};
+    return {which.kind == object_kind::file ? which.name : symbols::demangle(which.name.c_str())};
   }
   if (which.module.empty()) {
     return {"unknown caller"};

@@ -111,11 +111,70 @@ echo "== same"
 """
 
 
+# A program that maps a file and reads it with bound threads, each its own part. Its checksum shows each byte.
+READER = """
+import mmap, os, sys, threading, zlib
+with open(sys.argv[1], "rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as pages:
+    threads = os.cpu_count()
+    part = len(pages) // threads
+    sums = [0] * threads
+    def read(i):
+        sums[i] = zlib.crc32(pages[i * part:(i + 1) * part])
+    workers = [threading.Thread(target=read, args=(i,)) for i in range(threads)]
+    [each.start() for each in workers]
+    [each.join() for each in workers]
+print("sums", *sums)
+"""
+RULES_SIZE = 16 << 20
+RULES = f"""
+set -e
+export PATH={BUILD}/bin:$PATH
+cat > look.py <<'END'
+{LOOK}
+END
+cat > read.py <<'END'
+{READER}
+END
+cd /scratch
+cp $OLDPWD/look.py $OLDPWD/read.py .
+reader() {{ echo "== reader $*"; nodewise run --bind close "$@" 2>&1 || echo "status $?"; }}
+read="/usr/bin/python3 read.py"
+shown() {{ echo "== look"; /usr/bin/python3 look.py file; }}
+head -c {RULES_SIZE} /dev/urandom > file
+sync
+nodewise drop-cache --quiet file
+taskset -c 0 cat file > /dev/null
+reader -- $read file
+shown
+reader --verify --json --output=a.json --rule 'file=fi?e:blocked' -- $read file
+shown
+reader --rule 'file=/scratch/*:interleave' -- $read file
+shown
+reader --rule 'file=*.gguf:bind:1' -- $read file
+shown
+reader --memory cyclic:64K --also files -- $read file
+shown
+nodewise drop-cache --quiet file
+reader --memory blocked --also files --read-files -- $read file
+shown
+mkfifo hold
+/usr/bin/python3 look.py file stay < hold > /dev/null & exec 9> hold
+while [ ! -e mapped ]; do sleep 0.1; done
+reader --rule 'file=file:bind:1' -- $read file
+exec 9>&-
+wait $!
+shown
+echo "== json"
+cat a.json
+"""
+
+
 class Script(LabTest):
     """A script that prints titles, of which each test looks at the texts below."""
 
     script = ""
     options = ()
+    pages = PAGES
 
     @classmethod
     def setUpClass(cls):
@@ -134,9 +193,9 @@ class Script(LabTest):
 
     def assert_on(self, look, shares):
         pages = self.looks[look]
-        self.assertEqual(sum(pages.values()), PAGES, self.output)
+        self.assertEqual(sum(pages.values()), self.pages, self.output)
         for node, share in enumerate(shares):
-            self.assertAlmostEqual(pages.get(node, 0) / PAGES, share, delta=0.005, msg=f"node {node} of {pages}")
+            self.assertAlmostEqual(pages.get(node, 0) / self.pages, share, delta=0.005, msg=f"node {node} of {pages}")
 
 
 class Warm(Script):
@@ -178,6 +237,37 @@ class Warm(Script):
         shown = (ROOT / "docs/files.md").read_text().split("```console\n")[1].split("```")[0]
         lines = [f"$ nodewise warm {arguments}\n{text}\n" for arguments, text in zip(("--look model.gguf", "model.gguf"), self.parts["text"])]
         self.assertEqual(shown, "".join(lines))
+
+
+class Rules(Script):
+    """A program whose mappings of a file are placed when it maps it."""
+
+    script = RULES
+    options = ("--disk", str(64 << 20))
+    pages = RULES_SIZE >> 12
+
+    def test_rules_move_what_is_cached(self):
+        blocks = [0.25] * 4
+        for number, shares in enumerate([[1, 0, 0, 0], blocks, blocks, blocks, blocks, blocks]):
+            self.assert_on(number, shares)
+        readers = ["".join(texts) for title, texts in self.parts.items() if title.startswith("reader ")]
+        self.assertEqual(len(readers), 7)
+        sums = {line for text in readers for line in text.splitlines() if line.startswith("sums")}
+        self.assertEqual(len(sums), 1, "the contents are the same for all")
+        self.assertFalse([text for text in readers if "status" in text])
+
+    def test_a_rule_is_reported(self):
+        run = json.loads(self.parts["json"][0])
+        found = [each for process in run["processes"] for each in process["objects"] if each["kind"] == "file"]
+        self.assertEqual([(each["name"], each["pages"], each["rule"]) for each in found], [("file", self.pages, 0)])
+        self.assertEqual((found[0]["placed"], found[0]["as_asked"], found[0]["extents"]), (True, 1, 0))
+        self.assertEqual([each["pages"] for each in found[0]["per_node"]], [self.pages // 4] * 4)
+
+    def test_pages_of_two_processes_stay(self):
+        text = "".join(self.parts["reader --rule file=file:bind:1 -- /usr/bin/python3 read.py file"])
+        self.assertRegex(text, r"1 of \d+ large objects not placed: move_pages failed: EACCES")
+        self.assertIn("other processes have mapped pages", text)
+        self.assert_on(6, [0.25] * 4)
 
 
 class OnDisk(Script):

@@ -48,8 +48,9 @@ TEST(AdvisePatterns, SerialInitialisation) {
   EXPECT_EQ(first.used.front().where.line, 90);
   EXPECT_THAT(first.cures.front().code, HasSubstr("omp parallel for schedule(static)"));
   EXPECT_THAT(first.cures.front().code, HasSubstr("a stands for each of solver.c:20"));
-  EXPECT_THAT(first.cures.front().code, HasSubstr("// first touched at solver.c:60, solver.c:61 and solver.c:62\n"
-                                                  "// used at solver.c:90\n"));
+  EXPECT_THAT(first.cures.front().code,
+              HasSubstr("// first touched at solver.c:60, solver.c:61 and solver.c:62\n"
+                        "// used at solver.c:90\n"));
 }
 
 TEST(AdvisePatterns, LinesToTypeNameTheProgram) {

@@ -10,10 +10,10 @@
 
 #include <nodewise/distribution.hpp>
 
-#include "agent/alloc/system_facts.hpp"
 #include "agent/alloc/extents.hpp"
 #include "agent/alloc/front.hpp"
 #include "agent/alloc/placement.hpp"
+#include "agent/alloc/system_facts.hpp"
 #include "agent/page.hpp"
 #include "unit/parsed_settings.hpp"
 

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "agent/alloc/file_paths.hpp"
 #include "agent/alloc/rules.hpp"
 #include "agent/settings.hpp"
 #include "unit/parsed_settings.hpp"
@@ -182,6 +183,24 @@ TEST(AgentSettings, NamesAreComparedDecoded) {
   EXPECT_TRUE(is_named("%zz", "+", "%zz"));
 }
 
+TEST(AgentSettings, PatternsFitWholeNames) {
+  const auto fits = [](const char* encoded, const char* name) {
+    return fits_pattern(encoded, ",:;", name);
+  };
+  for (const char* pattern : {"a.gguf", "*", "*.gguf:interleave", "a*", "?.gguf", "a.g*g*f,most=1",
+                              "***a.gguf", "a%2Egguf", "a.gguf*"}) {
+    EXPECT_TRUE(fits(pattern, "a.gguf")) << pattern;
+  }
+  for (const char* pattern : {"", "a", "gguf", "*.ggu", "?", "a.gguf?", "%2A", "*x*"}) {
+    EXPECT_FALSE(fits(pattern, "a.gguf")) << pattern;
+  }
+  EXPECT_TRUE(fits("", ""));
+  EXPECT_TRUE(fits("*", ""));
+  EXPECT_TRUE(fits("/models/*.gguf", "/models/b/a.gguf"));
+  EXPECT_TRUE(fits("*ab", "aab"));
+  EXPECT_TRUE(fits("%2A", "*"));
+}
+
 object large(std::size_t bytes, std::uint32_t kind = NODEWISE_AGENT_HEAP) {
   object made{};
   made.bytes = made.placed_bytes = made.mapped_bytes = bytes;
@@ -221,6 +240,46 @@ TEST(AgentRules, TheFirstThatFitsDecides) {
   what.name = "field_2";
   ASSERT_TRUE(choose(all.read, what));
   EXPECT_EQ(what.rule, -1);
+}
+
+TEST(AgentRules, OnlyRulesForFilesFitMappingsOfFiles) {
+  const parsed all("v3;threshold=1000;default=interleave@0,1;rule=least=4000:bind@1;"
+                   "rule=file=/d*/*.gguf:bind@0;rule=file=*.bin:bind@1;rule=kind=file:bind@0");
+  EXPECT_TRUE(watches_files(all.read));
+  EXPECT_FALSE(all.read.reads_files);
+  const auto decides = [&](const char* path) {
+    object what = large(5000, NODEWISE_AGENT_FILE);
+    what.name = file_paths.keep(path);
+    EXPECT_TRUE(choose(all.read, what));
+    return what.rule;
+  };
+  EXPECT_EQ(decides("/data/a.gguf"), 1);
+  EXPECT_EQ(decides("/tmp/a.bin"), 2);
+  EXPECT_EQ(decides("/tmp/a.gguf"), 3);
+  const parsed none("v3;threshold=1000;read-files;default=interleave@0,1;rule=least=4000:bind@1");
+  EXPECT_FALSE(watches_files(none.read));
+  EXPECT_TRUE(none.read.reads_files);
+  object what = large(5000, NODEWISE_AGENT_FILE);
+  EXPECT_TRUE(choose(none.read, what));
+  EXPECT_FALSE(what.is_to_be_placed());
+  EXPECT_TRUE(watches_files(parsed("v3;threshold=1000;observe").read));
+}
+
+TEST(AgentRules, PathsAreKeptOnce) {
+  path_store paths;
+  const char* const first = paths.keep("/models/a.gguf");
+  EXPECT_STREQ(first, "a.gguf");
+  EXPECT_STREQ(path_store::path_of(first), "/models/a.gguf");
+  EXPECT_STREQ(path_store::path_of(paths.keep("/b")), "/b");
+  EXPECT_EQ(paths.keep("/models/a.gguf"), first);
+  const std::string longest(4000, 'x');
+  std::size_t kept = 0;
+  while (paths.keep((longest + std::to_string(kept)).c_str()) != nullptr) {
+    ++kept;
+  }
+  EXPECT_GT(kept, 200U);
+  EXPECT_LT(kept, 300U);
+  EXPECT_EQ(paths.keep("/models/a.gguf"), first);
 }
 
 TEST(AgentRules, ARuleWithASizeMayGoBelowTheThreshold) {

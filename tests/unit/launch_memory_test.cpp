@@ -80,6 +80,13 @@ TEST(MemoryRules, SizesAreInWholeBytes) {
   EXPECT_THROW((void)rule("size>=8M,size<8M:local"), error);
   EXPECT_THROW((void)rule("size=1M,size=2M:local"), error);
   EXPECT_THROW((void)rule("symbol=a,symbol=b:local"), error);
+  EXPECT_EQ(rule("file=*.gguf,size>=8M:interleave").file, "*.gguf");
+  for (const std::string& text :
+       {std::string("file=a,file=b:bind:0"), std::string("file=:bind:0"),
+        std::string("file=a,symbol=b:bind:0"), std::string("file=a:local"),
+        "file=" + std::string(256, 'a') + ":bind:0"}) {
+    EXPECT_THROW((void)rule(text), error) << text;
+  }
 }
 
 TEST(MemoryRules, NonsenseNamesTheOption) {
@@ -187,6 +194,20 @@ TEST_F(MemoryPlan, RulesComeWithTheProcesssOwnPolicy) {
   EXPECT_EQ(what.memory->mode, sys::policy::bind);
   EXPECT_EQ(settings(), "v3;threshold=1048576;group=256;rule=least=8388608:interleave@0,1;"
                         "rule=least=0,symbol=a%20b:bind@1");
+}
+
+TEST_F(MemoryPlan, FilesArePlacedAsMemoryIsIfAsked) {
+  options.also_files = true;
+  EXPECT_THROW((void)make(), error) << "as what?";
+  options.memory = placement("local");
+  EXPECT_THROW((void)make(), error);
+  options.memory = placement("interleave");
+  options.rules = {rule("file=a b*,size>=8M:bind:1")};
+  options.read_files = true;
+  EXPECT_EQ(make().memory->mode, sys::policy::interleave);
+  EXPECT_EQ(settings(), "v3;threshold=1048576;group=256;"
+                        "rule=least=8388608,file=a%20b*:bind@1;rule=least=0,file=*:interleave@0,1;"
+                        "read-files");
 }
 
 TEST_F(MemoryPlan, ABlockedRuleNeedsThreads) {

@@ -36,6 +36,10 @@ plan_file some_plan() {
   field.which.symbol = "m::field";
   field.where.how = placements::kind::map;
   field.where.owners = {{128, 0}, {128, 1}, {256, 3}};
+  entry model;
+  model.which.kind = "file";
+  model.which.file = "*.gguf";
+  model.where.how = placements::kind::blocked;
   entry third;
   third.which.source = "table.c:80";
   third.which.first = 2;
@@ -63,7 +67,7 @@ plan_file some_plan() {
                  2,
                  bind_policy::close,
                  place_kind::cores,
-                 {heap, field, third, fourth, fifth, sixth, seventh, entry{}},
+                 {heap, field, third, fourth, fifth, sixth, seventh, entry{}, model},
                  true,
                  {2, 2}};
   return made;
@@ -205,6 +209,12 @@ constexpr broken entries[] = {
     {"NthAbsurd", R"({"nth": "0-18446744073709551615", "placement": "none"})", "objects[0].nth"},
     {"SymbolAndSite", R"({"symbol": "a", "site": "a.c:1", "placement": "none"})",
      "objects[0]: a static array"},
+    {"FileAndSymbol", R"({"file": "a", "symbol": "a", "placement": "none"})",
+     "objects[0]: it has a file and a symbol"},
+    {"FileOnHeap", R"({"file": "a", "kind": "heap", "placement": "none"})",
+     "objects[0]: it has a file, and its kind is 'heap'"},
+    {"FileWithoutName", R"({"file": "", "placement": "none"})",
+     "objects[0].file: the text is empty"},
     {"SymbolOnHeap", R"({"symbol": "a", "kind": "heap", "placement": "none"})",
      "objects[0]: it has a symbol"},
     {"CallersAlone", R"({"callers": ["a.c:1"], "placement": "none"})",

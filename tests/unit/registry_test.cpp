@@ -87,7 +87,7 @@ TEST(Registry, EveryFlagIsDocumentedAndThereOnce) {
 
 TEST(Registry, OneNameIsOneMeaning) {
   std::map<std::string_view, const flag*> known;
-  known["all"] = nullptr; // numactl's word in `run`; elsewhere everything instead of a choice
+  known["all"] = nullptr;    // numactl's word in `run`; elsewhere everything instead of a choice
   known["export"] = nullptr; // each verb lists its own formats
   known["figure"] = nullptr; // a number that a program prints, in `report` a picture
   for (const verb& v : all_verbs()) {

@@ -5,8 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "survey/finding.hpp"
 #include "recorded_machines.hpp"
+#include "survey/finding.hpp"
 #include "unit/survey_jobs.hpp"
 
 namespace nodewise::survey {

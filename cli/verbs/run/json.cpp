@@ -24,7 +24,7 @@ using report::json_list;
 using report::or_unavailable;
 
 /// In the order of `object_report::kind`.
-constexpr std::array kind_names = {"heap", "map", "static", "group", "region"};
+constexpr std::array kind_names = {"heap", "map", "static", "group", "region", "file"};
 
 ordered_json cell_json(const object_report::cell& cell) {
   using content = object_report::cell::content;

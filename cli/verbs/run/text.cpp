@@ -56,6 +56,9 @@ std::string name_of(const run_result& result, const object_report& object) {
   if (const auto entry = result.entry_of(object); entry && result.asked.planned) {
     return result.asked.planned->entries[*entry].label;
   }
+  if (object.what == object_report::kind::file && !object.name.empty()) {
+    return object.name;
+  }
   return object.what == object_report::kind::static_array ? symbols::demangle(object.name.c_str())
                                                           : site_of(result, object);
 }
