@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include <sys/uio.h>
+#include <unistd.h>
 
 #include "agent/alloc/extents.hpp"
 #include "agent/alloc/placement.hpp"
@@ -19,7 +19,6 @@ namespace nodewise::agent {
 namespace {
 
 constexpr std::size_t pages_at_once = 8192;
-constexpr int populate_for_reading = 22; // MADV_POPULATE_READ, Linux 5.14
 constexpr std::uint64_t second = 1'000'000'000;
 
 /// Too large for the stack of a thread that maps a file.
@@ -37,27 +36,25 @@ struct buffers {
 /// The nodes of the pages in their order.
 class page_targets {
  public:
-  explicit page_targets(const object& what) noexcept : what_(what), extents_(what) {
-    is_divided_ = placements::traits_of(what.where->kind).divided != placements::division::none;
-  }
+  explicit page_targets(const object& what) noexcept
+      : owners_(what.where->owners), extents_(what), by_extents_(by_extents(what)) {}
 
   int next() noexcept {
-    const std::size_t at = page_++ * page_bytes();
-    const owner_list& owners = what_.where->owners;
-    if (!is_divided_) {
-      return owners.run[(page_ - 1) % owners.runs].node;
+    const std::size_t page = page_++;
+    if (!by_extents_) {
+      return owners_.run[page % owners_.runs].node;
     }
-    while (at >= now_.end && extents_.next(now_)) {
+    while (page * page_bytes() >= now_.end && extents_.next(now_)) {
     }
     return now_.node;
   }
 
  private:
-  const object& what_;
+  const owner_list& owners_;
   extent_cursor extents_;
   extent now_{0, 0, -1};
-  bool is_divided_ = false;
-  std::size_t page_ = 0;
+  bool by_extents_;
+  std::size_t page_ = 0; ///< the next one
 };
 
 /// The calling thread's memory policy while it reads pages that are not cached.
@@ -181,16 +178,8 @@ class file_placer {
     }
   }
 
-  /// The kernel reads for this process: where a file has become shorter, there is no signal.
   void touch(std::size_t first, std::size_t count) const noexcept {
-    const long answer =
-        sys::raw::madvise(with_.page[first], count * page_bytes(), populate_for_reading);
-    for (std::size_t i = first; answer == -EINVAL && i < first + count; ++i) {
-      char byte = 0;
-      const iovec into{&byte, 1};
-      const iovec from{with_.page[i], 1};
-      (void)sys::raw::call(SYS_process_vm_readv, ::getpid(), &into, 1, &from, 1, 0);
-    }
+    (void)sys::raw::touch_pages(with_.page[first], count, page_bytes());
   }
 
   bool find() noexcept {
@@ -247,18 +236,12 @@ class file_placer {
   std::uint64_t said_;
 };
 
-/// Pages of a file stay where they are if each may be on any node.
-bool names_nodes(const placement& where) noexcept {
-  return placements::traits_of(where.kind).divided != placements::division::none ||
-         where.owners.runs != 0;
-}
-
 } // namespace
 
 void place_file(object& what) noexcept {
   what.granule_bytes = page_bytes();
-  if (!what.is_to_be_placed() || !names_nodes(*what.where)) {
-    return;
+  if (!what.is_to_be_placed() || (!by_extents(what) && what.where->owners.runs == 0)) {
+    return; // each page may be on any node
   }
   what.granule_bytes = granule_in_base_pages(what);
   if (what.hides_pages && !asked.reads_files) {

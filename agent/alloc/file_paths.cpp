@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "agent/modules.hpp"
-#include "agent/page.hpp"
 #include "sys/raw.hpp"
 
 namespace nodewise::agent {
@@ -19,27 +18,28 @@ namespace {
 constexpr std::size_t room = std::size_t{1} << 20; // reserved: it takes memory as it is used
 constexpr std::size_t longest_path = 4096;
 
-/// The path of a descriptor. It opens nothing, so the program's descriptors keep their numbers.
-const char* keep_path_of(int file) noexcept {
-  auto* const text = static_cast<char*>(sys::raw::map(longest_path, PROT_READ | PROT_WRITE, 0));
-  if (text == nullptr) {
+/// A descriptor by its name, which takes no other descriptor.
+struct link_of {
+  char text[32];
+
+  explicit link_of(int file) noexcept {
+    std::snprintf(text, sizeof text, "/proc/self/fd/%d", file);
+  }
+};
+
+const char* keep_path_of(const link_of& file) noexcept {
+  auto* const path = static_cast<char*>(sys::raw::map(longest_path, PROT_READ | PROT_WRITE, 0));
+  if (path == nullptr) {
     return nullptr;
   }
-  char link[32];
-  std::snprintf(link, sizeof link, "/proc/self/fd/%d", file);
-  const long length = sys::raw::call(SYS_readlinkat, AT_FDCWD, link, text, longest_path - 1);
-  const char* const name = length > 0 ? file_paths.keep(text) : nullptr;
-  sys::raw::unmap(text, longest_path);
+  const long length = sys::raw::call(SYS_readlinkat, AT_FDCWD, file.text, path, longest_path - 1);
+  const char* const name = length > 0 ? file_paths.keep(path) : nullptr;
+  sys::raw::unmap(path, longest_path);
   return name;
 }
 
-bool may_know_cached_pages(int file, const struct stat& of) noexcept {
-  if (of.st_uid == ::geteuid()) {
-    return true;
-  }
-  char link[32];
-  std::snprintf(link, sizeof link, "/proc/self/fd/%d", file);
-  return sys::raw::call(SYS_faccessat, AT_FDCWD, link, W_OK) == 0;
+bool may_know_cached_pages(const link_of& file, const struct stat& of) noexcept {
+  return of.st_uid == ::geteuid() || sys::raw::call(SYS_faccessat, AT_FDCWD, file.text, W_OK) == 0;
 }
 
 } // namespace
@@ -86,14 +86,18 @@ const char* path_store::path_of(const char* name) noexcept {
   return name;
 }
 
-mapped_file::mapped_file(int file, off_t offset) noexcept {
+mapped_file::mapped_file(int file, off_t offset, std::size_t least) noexcept {
   struct stat of{};
   if (::fstat(file, &of) != 0 || !S_ISREG(of.st_mode) || offset < 0 || of.st_size <= offset) {
     return;
   }
   bytes_behind = static_cast<std::size_t>(of.st_size - offset);
-  hides_pages = !may_know_cached_pages(file, of);
-  name = keep_path_of(file);
+  if (bytes_behind < least) {
+    return;
+  }
+  const link_of link(file);
+  hides_pages = !may_know_cached_pages(link, of);
+  name = keep_path_of(link);
 }
 
 } // namespace nodewise::agent

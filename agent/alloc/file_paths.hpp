@@ -36,7 +36,8 @@ struct mapped_file {
   /// Which of its pages are cached is known only to owners and writers of a file.
   bool hides_pages = false;
 
-  mapped_file(int file, off_t offset) noexcept;
+  /// Of a file that shows fewer than `least` bytes only these are asked for.
+  mapped_file(int file, off_t offset, std::size_t least) noexcept;
 };
 
 } // namespace nodewise::agent

@@ -114,7 +114,7 @@ bool is_plain_file(int protection, int flags) noexcept {
 
 void enter_file(void* start, std::size_t bytes, int file, off_t offset,
                 const void* caller) noexcept {
-  const mapped_file found(file, offset);
+  const mapped_file found(file, offset, asked.threshold_bytes);
   if (found.bytes_behind < asked.threshold_bytes) {
     return;
   }

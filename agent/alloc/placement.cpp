@@ -19,10 +19,6 @@ namespace {
 
 constexpr std::size_t word_bits = sizeof(unsigned long) * 8;
 
-bool by_extents(const object& what) noexcept {
-  return placements::traits_of(what.where->kind).divided != placements::division::none;
-}
-
 /// The node mask of a list of owners.
 struct node_mask {
   unsigned long words[NODEWISE_AGENT_MAX_NODES / word_bits] = {};
@@ -302,6 +298,10 @@ object unplaced(std::uint32_t kind, std::size_t bytes, const void* caller) noexc
   made.caller = caller;
   made.rule = -1;
   return made;
+}
+
+bool by_extents(const object& what) noexcept {
+  return placements::traits_of(what.where->kind).divided != placements::division::none;
 }
 
 std::size_t granule_in_base_pages(const object& what) noexcept {

@@ -18,6 +18,8 @@ namespace nodewise::agent {
 /// for huge pages, else the page.
 [[nodiscard]] std::size_t preferred_alignment(const object& what) noexcept;
 
+/// Whether the object is divided into extents, each with one node. `what` has a placement.
+[[nodiscard]] bool by_extents(const object& what) noexcept;
 /// The granule that edges are rounded to without huge pages. `what` has a placement.
 [[nodiscard]] std::size_t granule_in_base_pages(const object& what) noexcept;
 

@@ -1,22 +1,14 @@
 // Copyright the Nodewise authors. SPDX-License-Identifier: Apache-2.0
 #include "sys/file_window.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
 #include <utility>
 
 #include <sys/mman.h>
-#include <sys/uio.h>
-#include <unistd.h>
+
+#include "sys/raw.hpp"
 
 namespace nodewise::sys {
-
-namespace {
-
-constexpr int populate_for_reading = 22; ///< MADV_POPULATE_READ, Linux 5.14
-
-} // namespace
 
 answer<file_window> file_window::map(const cached_file& of, std::uint64_t from, std::size_t bytes) {
   void* const start =
@@ -51,31 +43,11 @@ int file_window::find_resident(std::span<unsigned char> each) const {
 }
 
 int file_window::touch(std::size_t first, std::size_t count) const {
-  const int failed =
-      ::madvise(page(first), count * page_bytes_, populate_for_reading) == 0 ? 0 : errno;
-  return failed == EINVAL ? touch_each(first, count) : failed;
+  return static_cast<int>(-raw::touch_pages(page(first), count, page_bytes_));
 }
 
 int file_window::touch_each(std::size_t first, std::size_t count) const {
-  // The kernel reads a byte of each page for this process; where it cannot, there is no signal.
-  std::array<iovec, 512> from{};
-  std::array<std::byte, 512> bytes{};
-  for (std::size_t done = 0; done < count;) {
-    const std::size_t now = std::min(count - done, from.size());
-    for (std::size_t i = 0; i < now; ++i) {
-      from[i] = {page(first + done + i), 1};
-    }
-    const iovec into{bytes.data(), now};
-    const ssize_t read = ::process_vm_readv(::getpid(), &into, 1, from.data(), now, 0);
-    if (read < 0) {
-      return errno;
-    }
-    if (static_cast<std::size_t>(read) != now) {
-      return EFAULT;
-    }
-    done += now;
-  }
-  return 0;
+  return static_cast<int>(-raw::touch_each_page(page(first), count, page_bytes_));
 }
 
 } // namespace nodewise::sys

@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 namespace nodewise::sys {
@@ -157,6 +158,35 @@ inline long protect(void* start, std::size_t bytes, int protection) noexcept {
 
 inline long madvise(void* start, std::size_t bytes, int advice) noexcept {
   return call(SYS_madvise, start, bytes, advice);
+}
+
+/// Lets the kernel read a byte of each page for this process, which maps it. Returns 0, or -errno
+/// at the first page that cannot be read: -EFAULT beyond a file's end, where the process itself
+/// would get a signal.
+inline long touch_each_page(void* start, std::size_t count, std::size_t page_bytes) noexcept {
+  constexpr std::size_t at_once = 64;
+  const long self = ::getpid();
+  for (std::size_t done = 0; done < count; done += at_once) {
+    const std::size_t now = count - done < at_once ? count - done : at_once;
+    iovec from[at_once];
+    for (std::size_t i = 0; i < now; ++i) {
+      from[i] = {static_cast<char*>(start) + (done + i) * page_bytes, 1};
+    }
+    char bytes[at_once];
+    const iovec into{bytes, now};
+    const long read = call(SYS_process_vm_readv, self, &into, 1L, from, now, 0L);
+    if (read != static_cast<long>(now)) {
+      return read < 0 ? read : -EFAULT;
+    }
+  }
+  return 0;
+}
+
+/// The same in one call where the kernel has one for it.
+inline long touch_pages(void* start, std::size_t count, std::size_t page_bytes) noexcept {
+  constexpr int populate_for_reading = 22; // MADV_POPULATE_READ, Linux 5.14
+  const long answer = madvise(start, count * page_bytes, populate_for_reading);
+  return answer == -EINVAL ? touch_each_page(start, count, page_bytes) : answer;
 }
 
 } // namespace raw

@@ -21,13 +21,15 @@ with open(sys.argv[1], "rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT
                 open("mapped", "w").close()
                 sys.stdin.read()
 """
-SCRIPT = f"""
+BEGIN = f"""
 set -e
 export PATH={BUILD}/bin:$PATH
 cat > look.py <<'END'
 {LOOK}
 END
-warm() {{ echo "== warm $*"; {BUILD}/bin/nodewise warm --json "$@" || echo "status $?"; }}
+"""
+SCRIPT = f"""
+{BEGIN}warm() {{ echo "== warm $*"; {BUILD}/bin/nodewise warm --json "$@" || echo "status $?"; }}
 shown() {{ echo "== look"; /usr/bin/python3 look.py "$@"; }}
 head -c {SIZE} /dev/urandom > file
 sum=$(sha256sum < file)
@@ -75,12 +77,7 @@ echo "== same"
 
 # What the disk of ext4 has read, in bytes, by the kernel's own count.
 ON_DISK = f"""
-set -e
-export PATH={BUILD}/bin:$PATH
-cat > look.py <<'END'
-{LOOK}
-END
-warm() {{ echo "== warm $*"; nodewise warm --json "$@" || echo "status $?"; }}
+{BEGIN}warm() {{ echo "== warm $*"; nodewise warm --json "$@" || echo "status $?"; }}
 disk() {{ echo "== disk"; awk '$3 == "vda" {{ print $6 * 512 }}' /proc/diskstats; }}
 cd /scratch
 cp $OLDPWD/look.py .
@@ -127,12 +124,7 @@ print("sums", *sums)
 """
 RULES_SIZE = 16 << 20
 RULES = f"""
-set -e
-export PATH={BUILD}/bin:$PATH
-cat > look.py <<'END'
-{LOOK}
-END
-cat > read.py <<'END'
+{BEGIN}cat > read.py <<'END'
 {READER}
 END
 cd /scratch
