@@ -75,12 +75,57 @@ bool is_allocator(const void* caller) noexcept {
                      [&module](const char* name) { return module.is(name); });
 }
 
+/// Bytes from..to of a file's mapping, which keep their owners.
+object part_of(const object& whole, std::size_t from, std::size_t to) noexcept {
+  object part = whole;
+  part.flags |= NODEWISE_AGENT_PARTLY_GONE;
+  part.start += from;
+  part.cut_bytes += from;
+  part.mapped_bytes = to - from;
+  part.bytes = std::min(whole.bytes, to) - std::min(whole.bytes, from);
+  return part;
+}
+
+/// Loaders of models unmap what they do not need, as a file's header. The rest of the file is still
+/// one object, or two. False if nothing of it is left.
+bool keep_rest(const object& file, const char* first, const char* last) noexcept {
+  const char* const end = file.start + file.mapped_bytes;
+  bool kept = false;
+  const auto keep = [&](const char* from, const char* to) {
+    object part = part_of(file, static_cast<std::size_t>(from - file.start),
+                          static_cast<std::size_t>(to - file.start));
+    if (part.bytes == 0) {
+      return; // beyond the file's end
+    }
+    if (kept) {
+      count_made(part);
+    } else {
+      tell_moved(part);
+    }
+    kept = objects.insert(part) || kept;
+  };
+  if (file.start < first) {
+    keep(file.start, first);
+  }
+  if (last < end) {
+    keep(last, end);
+  }
+  return kept;
+}
+
 /// The program reuses a placed mapping, or a part of it, for something else. `moves`: it moves a
 /// part, which must be one mapping again before the kernel can move it.
 void forget(const void* start, std::size_t bytes, bool moves = false) noexcept {
   const char* const first = static_cast<const char*>(start);
+  if (reinterpret_cast<std::uintptr_t>(start) % page_bytes() != 0) {
+    return; // the kernel will refuse it
+  }
+  const char* const last = first + round_up(bytes, page_bytes());
   object what;
-  while (objects.take_overlapping(first, first + round_up(bytes, page_bytes()), what)) {
+  while (objects.take_overlapping(first, last, what)) {
+    if (what.kind == NODEWISE_AGENT_FILE && keep_rest(what, first, last)) {
+      continue;
+    }
     const bool whole = first <= what.start && first + bytes >= what.start + what.bytes;
     if (moves || !whole) {
       what.flags |= NODEWISE_AGENT_PARTLY_GONE;

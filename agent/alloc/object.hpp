@@ -31,6 +31,7 @@ struct object {
   std::size_t placed_bytes; ///< the length that the owners were computed for
   std::size_t mapped_bytes; ///< a multiple of the page
   std::size_t front_bytes;  ///< of the same mapping, before `start`: see front.hpp
+  std::size_t cut_bytes;    ///< before `start`, unmapped since; `placed_bytes` includes them
   std::size_t granule_bytes; ///< edges of blocks are multiples of this
   std::uint64_t sequence;    ///< 0, 1, ... in the order of creation
   std::uint64_t blocks;      ///< of a group, else 1

@@ -162,7 +162,9 @@ class strip_writer {
 /// Whether a page is where its placement wants it; called for ascending pages.
 class owner_cursor {
  public:
-  explicit owner_cursor(const object& what) noexcept : what_(what), extents_(what) {}
+  explicit owner_cursor(const object& what) noexcept : what_(what), extents_(what_) {
+    what_.mapped_bytes += what_.cut_bytes; // extents begin where the placed object began
+  }
 
   [[nodiscard]] bool is_home(int node, std::size_t offset_bytes) noexcept {
     if (what_.where == nullptr) {
@@ -177,13 +179,13 @@ class owner_cursor {
       return std::any_of(owners.run, owners.run + owners.runs,
                          [node](const owner_run& each) { return each.node == node; });
     }
-    while (offset_bytes >= now_.end && extents_.next(now_)) {
+    while (what_.cut_bytes + offset_bytes >= now_.end && extents_.next(now_)) {
     }
     return node == now_.node;
   }
 
  private:
-  const object& what_;
+  object what_;
   extent_cursor extents_;
   extent now_{0, 0, -1};
 };

@@ -39,6 +39,9 @@ taskset -c 0 /usr/bin/python3 look.py file
 echo "== look"
 /usr/bin/python3 look.py file
 warm --look --to blocked file
+echo "== bound"
+taskset -c 7 {BUILD}/bin/nodewise warm --look file | head -n 1
+taskset -c 7 {BUILD}/bin/nodewise warm --look --readers 8 file | head -n 1
 warm file
 shown file
 warm --strict --to interleave file
@@ -122,13 +125,29 @@ with open(sys.argv[1], "rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT
     [each.join() for each in workers]
 print("sums", *sums)
 """
+# Loaders of GGUF files map the whole file, and unmap its header and what follows its last tensor.
+LOADER = """
+import ctypes, os
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+file = os.open("file", os.O_RDONLY)
+size = os.fstat(file).st_size
+start = libc.mmap(None, size, 1, 1, file, 0)
+for first, last in [(0, 1 << 20), (size - (2 << 20), size), (6 << 20, 7 << 20)]:
+    assert libc.munmap(start + first, last - first) == 0
+"""
 RULES_SIZE = 16 << 20
 RULES = f"""
 {BEGIN}cat > read.py <<'END'
 {READER}
 END
+cat > load.py <<'END'
+{LOADER}
+END
 cd /scratch
-cp $OLDPWD/look.py $OLDPWD/read.py .
+cp $OLDPWD/look.py $OLDPWD/read.py $OLDPWD/load.py .
 reader() {{ echo "== reader $*"; nodewise run --bind close "$@" 2>&1 || echo "status $?"; }}
 read="/usr/bin/python3 read.py"
 shown() {{ echo "== look"; /usr/bin/python3 look.py file; }}
@@ -156,8 +175,11 @@ reader --rule 'file=file:bind:1' -- $read file
 exec 9>&-
 wait $!
 shown
+reader --verify --json --output=b.json --rule 'file=file:blocked' -- /usr/bin/python3 load.py
 echo "== json"
 cat a.json
+echo "== json"
+cat b.json
 """
 
 
@@ -206,6 +228,10 @@ class Warm(Script):
         self.result("--to cyclic:1M:1,3 file")
         self.assert_on(3, [0, 0.5, 0, 0.5])
 
+    def test_blocks_are_for_readers_on_all_processors_also_where_warm_is_bound(self):
+        asked = [f"asked for: blocked, one block for each of {readers} readers on nodes 0-3" for readers in (4, 8)]
+        self.assertEqual(self.parts["bound"][0].splitlines(), asked)
+
     def test_a_file_that_is_not_cached_is_read_to_its_nodes(self):
         read, status = self.result("--strict --to weighted:0=3,2=1 file")
         self.assertEqual((read["cached_before"], read["read_bytes"], status), ({}, SIZE, 0))
@@ -243,7 +269,7 @@ class Rules(Script):
         for number, shares in enumerate([[1, 0, 0, 0], blocks, blocks, blocks, blocks, blocks]):
             self.assert_on(number, shares)
         readers = ["".join(texts) for title, texts in self.parts.items() if title.startswith("reader ")]
-        self.assertEqual(len(readers), 7)
+        self.assertEqual(len(readers), 8)
         sums = {line for text in readers for line in text.splitlines() if line.startswith("sums")}
         self.assertEqual(len(sums), 1, "the contents are the same for all")
         self.assertFalse([text for text in readers if "status" in text])
@@ -254,6 +280,14 @@ class Rules(Script):
         self.assertEqual([(each["name"], each["pages"], each["rule"]) for each in found], [("file", self.pages, 0)])
         self.assertEqual((found[0]["placed"], found[0]["as_asked"], found[0]["extents"]), (True, 1, 0))
         self.assertEqual([each["pages"] for each in found[0]["per_node"]], [self.pages // 4] * 4)
+
+    def test_what_a_program_keeps_of_a_mapping_is_reported(self):
+        run = json.loads(self.parts["json"][1])
+        found = [each for process in run["processes"] for each in process["objects"] if each["kind"] == "file"]
+        mib = (1 << 20) >> 12
+        self.assertEqual(sorted(each["pages"] for each in found), [5 * mib, 7 * mib])
+        self.assertEqual([(each["partly_unmapped"], each["as_asked"]) for each in found], [(True, 1)] * 2)
+        self.assertEqual({share["node"] for each in found for share in each["per_node"]}, {0, 1, 2, 3})
 
     def test_pages_of_two_processes_stay(self):
         text = "".join(self.parts["reader --rule file=file:bind:1 -- /usr/bin/python3 read.py file"])

@@ -44,6 +44,9 @@ void add_particulars(ordered_json& into, const run_result& result, const object_
   }
   add_if_any(into, "rule", object.rule);
   add_if_any(into, "entry", result.entry_of(object));
+  if (object.partly_gone) {
+    into["partly_unmapped"] = true;
+  }
   if (object.coarser || object.interleaved) {
     into["map_limit"] = object.coarser ? "coarser granules" : "interleaved";
   }

@@ -111,6 +111,20 @@ std::string page_target::text() const {
                                           counted(owners_.size(), "reader"), on);
 }
 
+topology with_cpus_of_readers(sys::kernel& kernel, const topology& here) {
+  cpu_set all;
+  for (const memory_node& each : here.machine().nodes) {
+    all = all | each.cpus;
+  }
+  const auto own = kernel.get_affinity(0);
+  if (!own || kernel.set_affinity(0, all) != 0) {
+    return here;
+  }
+  const auto clipped = kernel.get_affinity(0); // the kernel took away what the cpuset excludes
+  (void)kernel.set_affinity(0, own.value);
+  return clipped ? topology(here.machine(), clipped.value, here.allowed_nodes()) : here;
+}
+
 std::vector<node_id> reader_nodes(const topology& where, std::optional<std::size_t> count) {
   if (count) {
     return team_layout(where, bind_policy::close, *count).owners();

@@ -12,6 +12,7 @@
 
 #include "page_cache/tensors.hpp"
 #include "placement/placement.hpp"
+#include "sys/kernel.hpp"
 
 namespace nodewise::cli {
 
@@ -40,6 +41,10 @@ class page_target {
   std::size_t turn_pages_ = 0; ///< of each owner in turn; 0: one block for each
   std::size_t page_bytes_;
 };
+
+/// `here` with all processors that readers of a file may run on: those of the cpuset, also if this
+/// process is bound to some of them.
+[[nodiscard]] topology with_cpus_of_readers(sys::kernel& kernel, const topology& here);
 
 /// The nodes of the readers of a file: of `count` threads, close together as `run --bind close`
 /// puts them; without a count one for each node with processors and memory.

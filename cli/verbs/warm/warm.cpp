@@ -36,7 +36,8 @@ page_target target_of(const invocation& given, const topology& where) {
                 fmt::format("more than {} readers", most_readers), "give fewer");
   }
   const auto readers =
-      reader_nodes(where, count ? std::optional(static_cast<std::size_t>(*count)) : std::nullopt);
+      reader_nodes(with_cpus_of_readers(sys::real_kernel(), where),
+                   count ? std::optional(static_cast<std::size_t>(*count)) : std::nullopt);
   return for_option(flags::warm_to, [&] {
     return page_target(text, where, readers, sys::real_kernel().base_page_bytes());
   });
