@@ -16,7 +16,8 @@ constexpr int not_answered = std::numeric_limits<int>::min();
 /// The kernel moves pages in groups with the same node, and gives up at the first group of which it
 /// could not move all: it then reports neither on that group nor on the rest
 /// (`move_pages_and_store_status` in its mm/migrate.c).
-/// So pages are asked for again, and moved again without those that cannot be moved.
+/// So the nodes of pages are then asked for, and pages are moved again without those that cannot
+/// be.
 class mover {
  public:
   mover(sys::kernel& kernel, bool shared) : kernel_(kernel), shared_(shared) {}
@@ -49,7 +50,8 @@ class mover {
     std::ranges::transform(pages, addresses_.begin(), &page_to_move::address);
     const int failed = shared_ ? kernel_.move_shared_pages(addresses_, nodes, answers_)
                                : kernel_.move_pages(addresses_, nodes, answers_);
-    if (kernel_.query_pages(addresses_, now_) != 0) {
+    const bool is_complete = std::ranges::find(answers_, not_answered) == answers_.end();
+    if (is_complete || kernel_.query_pages(addresses_, now_) != 0) {
       now_ = answers_;
     }
     return failed;

@@ -22,7 +22,9 @@ struct warm_request {
 };
 
 struct warmed {
-  /// Brought into the cache. nullopt: the kernel hides what was cached before, or reading failed.
+  file_location before;
+  file_location now;
+  /// Brought into the cache. nullopt: the kernel hides what was cached before.
   std::optional<std::uint64_t> read_bytes;
   std::uint64_t moved_pages = 0; ///< that were cached on another node
   /// Pages that are not on the node that was asked for, by the reason: see `moved_pages`; ENOMEM
@@ -35,8 +37,9 @@ struct warmed {
 
 /// Reads what is not cached, in the file's order and under a memory policy that allocates each page
 /// on its node, and moves what is cached elsewhere. Reads nothing for which no node has free
-/// memory, so that nothing else is evicted. The file may change its length meanwhile. Returns the
-/// errno of the first call that fails; what was done until then stays.
+/// memory, so that nothing else is evicted. The file may change its length meanwhile. After a call
+/// that fails (`errno_value`), the rest of the file is only looked at. Returns an errno if nothing
+/// could be done.
 [[nodiscard]] sys::answer<warmed> warm(sys::kernel& kernel, const sys::cached_file& file,
                                        const warm_request& how);
 

@@ -87,6 +87,14 @@ answer<std::size_t> cached_file::read(std::uint64_t from, std::span<std::byte> i
   return {got < 0 ? 0 : static_cast<std::size_t>(got), got < 0 ? errno : 0};
 }
 
+void cached_file::begin_to_read(std::uint64_t from, std::uint64_t bytes) const noexcept {
+  constexpr std::uint64_t at_once = std::uint64_t{128} << 10; // what every disk may read at once
+  for (std::uint64_t done = 0; done < bytes; done += at_once) {
+    (void)::readahead(file_.number(), static_cast<off64_t>(from + done),
+                      std::min(at_once, bytes - done));
+  }
+}
+
 bool cached_file::is_in_memory() const noexcept {
   struct statfs of{};
   return ::fstatfs(file_.number(), &of) == 0 && of.f_type == TMPFS_MAGIC;

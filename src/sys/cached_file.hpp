@@ -31,6 +31,9 @@ class cached_file {
   [[nodiscard]] answer<std::uint64_t> size() const;
   /// Reads up to `into.size()` bytes from `from` on; 0 at the end. Returns how many.
   [[nodiscard]] answer<std::size_t> read(std::uint64_t from, std::span<std::byte> into) const;
+  /// Asks the kernel to begin to read `bytes` from `from` on, in pages of the base size, which the
+  /// calling thread's memory policy places. Some file systems ignore this.
+  void begin_to_read(std::uint64_t from, std::uint64_t bytes) const noexcept;
   /// Whether its file system is in memory (tmpfs): a page that is not there is a hole or swapped.
   [[nodiscard]] bool is_in_memory() const noexcept;
   /// Whether the kernel hides from this process which pages are in memory: since Linux 5.2 it

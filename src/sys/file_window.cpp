@@ -46,6 +46,12 @@ int file_window::touch(std::size_t first, std::size_t count) const {
   return static_cast<int>(-raw::touch_pages(page(first), count, page_bytes_));
 }
 
+int file_window::read_in(std::size_t first, std::size_t count) const {
+  // Of the whole window: advice for a part of it would make several mappings of it.
+  (void)::madvise(start_, pages_ * page_bytes_, MADV_SEQUENTIAL);
+  return touch(first, count);
+}
+
 int file_window::touch_each(std::size_t first, std::size_t count) const {
   return static_cast<int>(-raw::touch_each_page(page(first), count, page_bytes_));
 }

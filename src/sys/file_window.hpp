@@ -37,7 +37,9 @@ class file_window {
   /// Maps pages, so that the kernel can be asked for their nodes; those that are not in memory are
   /// read. Returns 0 or errno: EFAULT beyond the file's end.
   [[nodiscard]] int touch(std::size_t first, std::size_t count) const;
-  /// The same on kernels before 5.14.
+  /// The same for pages that shall be read in order, each with those behind it.
+  [[nodiscard]] int read_in(std::size_t first, std::size_t count) const;
+  /// `touch` on kernels before 5.14.
   [[nodiscard]] int touch_each(std::size_t first, std::size_t count) const;
 
  private:

@@ -43,7 +43,7 @@ std::string reason_text(int why, const placed_file& of) {
 
 std::string done_text(const placed_file& of) {
   std::vector<std::string> parts;
-  const std::uint64_t page = of.now.page_bytes;
+  const std::uint64_t page = of.done.now.page_bytes;
   if (of.done.read_bytes.value_or(0) != 0) {
     parts.push_back(fmt::format("{} read", report::format_bytes(*of.done.read_bytes)));
   }
@@ -54,7 +54,7 @@ std::string done_text(const placed_file& of) {
 }
 
 std::string share_text(const placed_file& of) {
-  if (!of.now.is_known) {
+  if (!of.done.now.is_known) {
     return "";
   }
   return of.pages() == 0
@@ -72,14 +72,14 @@ std::string file_text(const placed_file& of, const report::style& how) {
   if (!of.problem.empty()) {
     return fmt::format("{}: {}\n", name, printable(of.problem));
   }
-  std::string text = fmt::format("{}: {}", name, cached_text(of.now));
+  std::string text = fmt::format("{}: {}", name, cached_text(of.done.now));
   for (const std::string& part : {share_text(of), done_text(of)}) {
     text += part.empty() ? "" : "; " + part;
   }
-  text += "\n" + strip_text(of.now, how);
+  text += "\n" + strip_text(of.done.now, how);
   for (const auto& [why, pages] : of.done.stayed) {
     text += report::warning_text(fmt::format("{} of {}: {}",
-                                             report::format_bytes(pages * of.now.page_bytes),
+                                             report::format_bytes(pages * of.done.now.page_bytes),
                                              printable(of.path), reason_text(why, of)),
                                  how);
   }
@@ -101,11 +101,11 @@ ordered_json file_json(const placed_file& of) {
     one["problem"] = of.problem;
     return one;
   }
-  one["bytes"] = of.now.bytes;
-  one["cached_before"] = cached_json(of.before);
-  one["cached_now"] = cached_json(of.now);
+  one["bytes"] = of.done.now.bytes;
+  one["cached_before"] = cached_json(of.done.before);
+  one["cached_now"] = cached_json(of.done.now);
   one["on_owner_pages"] =
-      of.now.is_known ? ordered_json(of.on_owner_pages) : ordered_json("unavailable");
+      of.done.now.is_known ? ordered_json(of.on_owner_pages) : ordered_json("unavailable");
   one["pages"] = of.pages();
   one["read_bytes"] = report::or_unavailable(of.done.read_bytes);
   one["moved_pages"] = of.done.moved_pages;
@@ -126,7 +126,9 @@ ordered_json file_json(const placed_file& of) {
 } // namespace
 
 std::uint64_t placed_file::pages() const {
-  return now.page_bytes == 0 ? 0 : (now.bytes + now.page_bytes - 1) / now.page_bytes;
+  return done.now.page_bytes == 0
+             ? 0
+             : (done.now.bytes + done.now.page_bytes - 1) / done.now.page_bytes;
 }
 
 std::string warm_text(const warmed_files& what, const report::style& how) {

@@ -17,11 +17,9 @@ namespace nodewise::cli {
 /// A file's pages, compared with where they shall be.
 struct placed_file {
   std::string path;
-  int errno_value = 0; ///< why nothing of it is known; 0: all of the rest is
-  std::string problem; ///< why nothing was done, in words; usually empty
-  page_cache::file_location before;
-  page_cache::file_location now; ///< with --look the same
-  page_cache::warmed done;
+  int errno_value = 0;                ///< why nothing of it is known; 0: all of the rest is
+  std::string problem;                ///< why nothing was done, in words; usually empty
+  page_cache::warmed done;            ///< with --look nothing, and the file is where it was
   std::uint64_t on_owner_pages = 0;   ///< now
   std::vector<std::string> mapped_by; ///< "4711 (server)", if others have mapped pages that stayed
 

@@ -73,13 +73,17 @@ class warming {
     if (!made.problem.empty()) {
       return made;
     }
-    made.errno_value = look(file.value, made.before);
-    made.now = made.before;
-    if (made.errno_value == 0 && !only_check_) {
+    if (only_check_) {
+      auto found = page_cache::locate(kernel_, file.value);
+      made.errno_value = found.errno_value;
+      made.done.before = found.value;
+      made.done.now = std::move(found.value);
+    } else {
       warm(file.value, tensors, made);
     }
     if (made.errno_value == 0) {
-      made.on_owner_pages = count_on_owner(made.now, target_.owners(made.now.bytes, tensors));
+      const page_cache::file_location& now = made.done.now;
+      made.on_owner_pages = count_on_owner(now, target_.owners(now.bytes, tensors));
     }
     return made;
   }
@@ -100,18 +104,13 @@ class warming {
     return {};
   }
 
-  int look(const sys::cached_file& file, page_cache::file_location& into) const {
-    auto found = page_cache::locate(kernel_, file);
-    into = std::move(found.value);
-    return found.errno_value;
-  }
-
   void warm(const sys::cached_file& file, const std::vector<page_cache::tensor>& tensors,
             placed_file& into) const {
-    report::progress shown(fmt::format("warming {}", printable(into.path)), into.before.bytes);
+    const auto size = file.size();
+    report::progress shown(fmt::format("warming {}", printable(into.path)), size.value);
     std::uint64_t bytes = 0;
     const page_cache::warm_request request{
-        .owner = target_.owners(into.before.bytes, tensors),
+        .owner = target_.owners(size.value, tensors),
         .memory = [&](node_id node) { return sys::read_node_memory(kernel_, node); },
         .done =
             [&](std::uint64_t more) {
@@ -121,9 +120,6 @@ class warming {
     auto done = page_cache::warm(kernel_, file, request);
     into.errno_value = done.errno_value;
     into.done = std::move(done.value);
-    if (into.errno_value == 0) {
-      into.errno_value = look(file, into.now);
-    }
     if (into.done.stayed.contains(EACCES)) {
       into.mapped_by = observe::mapped_by(into.path);
     }
@@ -140,7 +136,7 @@ int exit_code_for(const warmed_files& result, bool strict) {
     return each.errno_value != 0 || !each.problem.empty() || each.done.errno_value != 0;
   };
   const auto is_elsewhere = [](const placed_file& each) {
-    return !each.now.is_known || each.on_owner_pages != each.pages();
+    return !each.done.now.is_known || each.on_owner_pages != each.pages();
   };
   if (std::ranges::any_of(result.files, failed)) {
     return exit_code::bad_input;
